@@ -15,7 +15,7 @@ var floors = [][]string{
 	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws"},
 	// parts: what a run is made of
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease",
-		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions"},
+		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions", "clusters"},
 	// verbs: what a user asks for
 	{"up", "down", "pivot", "cleanup", "evidence", "diagnose", "status", "drift"},
 	// wiring
@@ -113,21 +113,22 @@ var arrows = map[string]rule{
 	"provider/openstack/leftovers": {[]string{"fault", "openstack", "owned", "provider", "oneline"},
 		"what a cluster has left in a project is found by proof and deleted there, for a verb that knows no provider"},
 
+	"clusters": {[]string{"fault", "capi", "docker", "environment", "flux", "kind", "kube", "lease", "owned",
+		"pipeline", "provider", "readiness", "rollout", "oneline"},
+		"the bootstrap cluster, the management cluster and the machines are observed in one way, whichever verb asks"},
+
 	// verbs
-	"pivot": {[]string{"fault", "capi", "health", "owned", "backup", "kube", "flux", "lease", "readiness"},
+	"pivot": {[]string{"fault", "capi", "clusters", "health", "owned", "backup", "kube", "flux", "lease", "readiness"},
 		"a pivot ends when its lease is lost, and only then before its end; it is planned and judged from two API " +
 			"servers; a restore asks the cluster that the backup is of, whose kubeconfig is in it, and what its Flux " +
 			"would put back"},
-	"pivot/world": {[]string{"fault", "capi", "docker", "environment", "flux", "kind", "kube", "lease", "owned",
-		"pipeline", "pivot", "provider", "readiness", "rollout", "oneline"},
-		"both sides of a pivot, and the machines, are looked at before anything is done, and again before what cannot " +
-			"be undone; pivot itself knows neither engine nor files of kubeconfigs"},
-	"cleanup": {[]string{"fault", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease", "oneline"},
+	"cleanup": {[]string{"fault", "clusters", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease",
+		"oneline"},
 		"cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters " +
 			"whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact", "unpack", "oneline"},
 		"it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "pivot", "pivot/world",
+	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "clusters",
 		"provider", "readiness", "redact", "unpack"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
 	"status": {[]string{"capi", "environment", "fault", "flux", "health", "kube", "oneline", "readiness", "rollout",
@@ -138,19 +139,19 @@ var arrows = map[string]rule{
 		"oneline", "unpack"},
 		"what an environment comes to is compared with one cluster after the other, whoever found them"},
 	"up": {[]string{"fault", "lease", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry",
-		"rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/world",
+		"rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "clusters",
 		"readiness", "oneline"},
 		"the phases of `up` bring the adapters together"},
 
 	"down": {[]string{"backup", "bootstrap", "capi", "cleanup", "docker", "environment", "fault", "flux", "kube",
-		"lease", "owned", "pipeline", "pivot", "pivot/world", "provider", "rollout", "source/content", "oneline"},
+		"lease", "owned", "pipeline", "pivot", "clusters", "provider", "rollout", "source/content", "oneline"},
 		"a management cluster is taken down by a move back, and by what cleanup finds"},
 
 	// wiring
 	"cli": {[]string{"fault", "event", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline", "render",
 		"definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline",
-		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "pivot", "pivot/world", "cleanup",
+		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "pivot", "clusters", "cleanup",
 		"evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
@@ -189,7 +190,7 @@ var anyTest = map[string]string{
 
 // testArrows is what the tests of single packages may import besides, and why.
 var testArrows = map[string]map[string]string{
-	"status": {"pivot/world": "what was seen of clusters is judged"},
+	"status": {"clusters": "what was seen of clusters is judged"},
 	"diagnose": {
 		"docker":      "the engine that a diagnosis finds no machine with",
 		"environment": "the environment that a diagnosis is about",
@@ -222,7 +223,7 @@ var testArrows = map[string]map[string]string{
 		"internal/testenv": "the API servers between which it would be moved",
 		"owned":            "the annotation with which a pivot suspends Flux",
 	},
-	"pivot/world": {"event": "what a look waits for is heard"},
+	"clusters": {"event": "what an observation waits for is reported"},
 	"pivot": {
 		"internal/fixture": "the management cluster that is moved",
 		"internal/testenv": "the API servers that it is moved between",

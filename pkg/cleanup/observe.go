@@ -5,16 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/lease"
-	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // askBound is what Observer.Bound is for people.
@@ -75,7 +72,8 @@ func (o Observer) observe(ctx context.Context, plan Plan) observation {
 	beside.Go(func() { seen.management = o.seeManagement(ctx, seen.machines) })
 	seen.bootstrap = o.seeBootstrap(ctx, plan)
 	beside.Wait()
-	seen.backup, seen.backupErr = o.backup()
+	left := clusters.ReadLocalEvidence(o.StateFolder, o.Target.Cluster)
+	seen.backup, seen.backupErr = left.Backup, left.Err
 	return seen
 }
 
@@ -93,20 +91,6 @@ func (p Plan) machines() (names []string, err error) {
 		}
 	}
 	return names, err
-}
-
-// backup returns the newest folder with what a pivot moved, or the record of that; empty: there is none.
-func (o Observer) backup() (string, error) {
-	entries, err := os.ReadDir(o.StateFolder) // sorted by name, which ends with the time
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	for _, e := range slices.Backward(entries) {
-		if owned.TellsOfPivot(o.Target.Cluster, e.Name()) {
-			return filepath.Join(o.StateFolder, e.Name()), nil
-		}
-	}
-	return "", err
 }
 
 // engineAddress is the machine on which the engine publishes ports, when that is not this one.

@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
@@ -81,13 +81,8 @@ func (o Observer) reachBootstrap(ctx context.Context, plan Plan) (bootstrapSide,
 	return bootstrapSide{node: node}, cluster
 }
 
-// unfinished judges a node that kind did not finish, as `up` does: a run with another state folder may be making it.
-// The engine dates its containers, so its clock counts.
+// unfinished judges a node that kind did not finish: a run with another state folder may be making it.
 func (o Observer) unfinished(ctx context.Context, c docker.Container) (bootstrapState, error) {
-	id, err := lease.ID(o.StateFolder)
-	if err != nil {
-		return bootstrapSilent, err
-	}
 	engine, err := o.Engine.Info(ctx)
 	if err != nil {
 		return bootstrapSilent, fmt.Errorf("read the clock of the Docker engine: %w", err)
@@ -96,10 +91,11 @@ func (o Observer) unfinished(ctx context.Context, c docker.Container) (bootstrap
 	if now.IsZero() { // it does not say
 		now = time.Now()
 	}
-	if age := now.Sub(c.Created); (id == "" || !c.HasMount(owned.MakerMarker(id))) && age < kind.CreationBound {
-		return bootstrapBusy, fault.Retryable(fmt.Errorf("kind has not finished the bootstrap cluster, and another "+
-			"run, of another user or machine, may be making it since %s",
-			c.Created.Local().Format("15:04:05")), fault.Busy, "")
+	switch busy, err := clusters.BeingMade(c, o.StateFolder, now); {
+	case err != nil:
+		return bootstrapSilent, err
+	case busy != nil:
+		return bootstrapBusy, busy
 	}
 	return bootstrapAbsent, nil // it never held anything
 }
@@ -149,7 +145,7 @@ func (o Observer) published(ctx context.Context, kubeconfig []byte, c docker.Con
 
 // readBootstrap asks a bootstrap cluster that answers what it holds.
 func (o Observer) readBootstrap(ctx context.Context, c *kube.Cluster) (bootstrapSide, error) {
-	clusters, err := capi.Clusters(ctx, c, "")
+	all, err := capi.Clusters(ctx, c, "")
 	suspended, suspendedErr := flux.SuspendedWith(ctx, c, owned.SuspendedAnnotation,
 		owned.SuspendedFor(o.Target.Namespace, o.Target.Cluster))
 	if err := errors.Join(err, suspendedErr); err != nil {
@@ -159,7 +155,7 @@ func (o Observer) readBootstrap(ctx context.Context, c *kube.Cluster) (bootstrap
 	if suspended {
 		side.state = bootstrapMoved
 	}
-	for _, c := range clusters {
+	for _, c := range all {
 		switch {
 		case c.Namespace != o.Target.Namespace || c.Name != o.Target.Cluster:
 			side.others = append(side.others, c.String())

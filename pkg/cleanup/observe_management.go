@@ -86,16 +86,16 @@ func (o Observer) question(ctx context.Context, w candidate, machines []string) 
 	}
 	side := managementSide{state: managementUnproven, named: w.path, host: c.Config.Host}
 	// in any namespace: containers and files here are known by the cluster's name only
-	clusters, err := capi.Clusters(ctx, c, "")
+	all, err := capi.Clusters(ctx, c, "")
 	switch {
 	case err != nil:
 		return managementSide{state: managementSilent, named: w.path,
 			err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
-	case slices.ContainsFunc(clusters, func(c capi.Cluster) bool { return c.Name == o.Target.Cluster }):
+	case slices.ContainsFunc(all, func(c capi.Cluster) bool { return c.Name == o.Target.Cluster }):
 		side.state = managementManaging
 	case w.proven:
 		side.state = managementEmpty
-		for _, c := range clusters {
+		for _, c := range all {
 			side.others = append(side.others, c.String())
 		}
 	}

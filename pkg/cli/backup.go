@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
@@ -104,9 +104,10 @@ func (o *backupOptions) resolve(ctx context.Context, name string) (*up.Run, erro
 	if err != nil {
 		return nil, err
 	}
-	return up.New(up.Options{Subject: world.Subject{Environment: env, KubeconfigPath: o.kubeconfig, StateFolder: state},
+	return up.New(up.Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env),
+		KubeconfigPath: o.kubeconfig, StateFolder: state}, Environment: env,
 		BackupRecipients: sealing.recipients, BackupSigner: sealing.signer, Version: Version()},
-		world.Parts{Docker: engine, Provider: makes, Now: time.Now}), nil
+		clusters.Parts{Docker: engine, Provider: makes, Now: time.Now}), nil
 }
 
 // check returns what is wrong with flags that stand for themselves.

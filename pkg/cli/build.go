@@ -14,6 +14,7 @@ import (
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
@@ -21,7 +22,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/oci"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	src "github.com/cluster-init/cluster-init/pkg/source"
@@ -86,11 +86,12 @@ func (o *buildOptions) flagsOfUp(f *pflag.FlagSet, allowChanges *[]string) {
 
 // resolved is what the flags come to.
 type resolved struct {
-	subject  world.Subject
-	supplies bootstrap.Supplies
-	sealing  sealing
-	parts    world.Parts
-	bounds   map[string]time.Duration // of phases, by their names, which nobody has held against those of a run yet
+	environment *environment.Environment
+	subject     clusters.Subject
+	supplies    bootstrap.Supplies
+	sealing     sealing
+	parts       clusters.Parts
+	bounds      map[string]time.Duration // of phases, by their names, which nobody has held against those of a run yet
 }
 
 // needsNoEngine reports whether bootstrap cluster, source, images and machines are all outside of any Docker engine.
@@ -102,7 +103,7 @@ func (o *buildOptions) needsNoEngine(opened *bundle.Bundle, makes provider.Provi
 // builtHere reports whether an earlier run with this state folder made a bootstrap cluster in an engine, which must be
 // asked then: a definition could be there.
 func builtHere(state string) bool {
-	_, err := os.Lstat(filepath.Join(state, world.BootstrapKubeconfigFile))
+	_, err := os.Lstat(filepath.Join(state, clusters.BootstrapKubeconfigFile))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
@@ -177,7 +178,8 @@ func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink
 		}
 	}
 	return &resolved{
-		subject: world.Subject{Environment: env, BootstrapKubeconfig: o.bootstrapKubeconfig,
+		environment: env,
+		subject: clusters.Subject{Identity: clusters.IdentityOf(env), BootstrapKubeconfig: o.bootstrapKubeconfig,
 			EngineAddress: o.engineAddress, KubeconfigPath: o.kubeconfig,
 			StateFolder: state, Timeout: o.timeout},
 		supplies: bootstrap.Supplies{Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened,
@@ -186,7 +188,7 @@ func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink
 			APIServerPort: o.apiServerPort},
 		sealing: sealing,
 		bounds:  bounds,
-		parts: world.Parts{
+		parts: clusters.Parts{
 			Docker: engine, Provider: makes, Leases: leases, Now: time.Now,
 			Kind: kind.New(func(line string) {
 				sink.Emit(event.Event{Time: time.Now(), Type: event.Log, Message: "kind: " + line})

@@ -19,12 +19,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/evidence"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/render"
 	"github.com/cluster-init/cluster-init/pkg/runs"
-	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
 // collectOptions are the flags of `collect`.
@@ -72,7 +70,7 @@ func (o *collectOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	path, err := o.path(looking.Environment.ClusterName(), recipients.Encrypt())
+	path, err := o.path(looking.Cluster, recipients.Encrypt())
 	if err != nil {
 		return err
 	}
@@ -123,17 +121,17 @@ func (o *collectOptions) path(cluster string, encrypted bool) (string, error) {
 }
 
 // gather collects into a folder, and returns what could not be collected.
-func (o *collectOptions) gather(ctx context.Context, looking *world.World, dir, name string) (left []string,
+func (o *collectOptions) gather(ctx context.Context, looking *viewed, dir, name string) (left []string,
 	err error) {
 	known := redact.New(redact.FromEnvironment(os.Environ())...)
-	for _, document := range looking.Environment.SecretDocuments() {
+	for _, document := range looking.Secrets {
 		known.Add(redact.FromValues(document)...)
 	}
-	reach := up.New(up.Options{Subject: looking.Subject}, looking.Parts).Reach
+	reach := looking.Answering
 	collector := evidence.Collector{Dir: dir, Redactor: known, Engine: &docker.Client{}, Clusters: reach,
-		Cluster: looking.Environment.ClusterName(), Machines: saidBy(looking.Provider),
+		Cluster: looking.Cluster, Machines: saidBy(looking.Provider),
 		Case: func(ctx context.Context) ([]byte, error) {
-			c, err := diagnose.Gather(ctx, looking, known)
+			c, err := diagnose.Gather(ctx, looking.World, known)
 			if err != nil {
 				return nil, err
 			}

@@ -105,7 +105,7 @@ func (o *diagnoseOptions) report(ctx context.Context, args []string) (diagnose.R
 	if err != nil {
 		return diagnose.Report{}, err
 	}
-	report, err := diagnose.Run(ctx, looking, o.more...)
+	report, err := diagnose.Run(ctx, looking.World, o.more...)
 	if err != nil {
 		return report, fmt.Errorf("diagnose %s: %w", args[0], err)
 	}

@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/drift"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 	"github.com/cluster-init/cluster-init/pkg/up"
@@ -82,11 +82,11 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	comparison, options, err := o.comparison(looking.Subject.Environment)
+	comparison, options, err := o.comparison(looking.environment)
 	if err != nil {
 		return err
 	}
-	seen := up.New(up.Options{Subject: looking.Subject}, looking.Parts).Outlook(ctx)
+	seen := looking.up().Outlook(ctx)
 	if seen.Bootstrap.Cluster != nil || seen.Management.Cluster != nil {
 		if comparison.Tree, err = options.Tree(ctx); err != nil {
 			return cmp.Or(late(whole, ctx, "the comparison", o.timeout), err)
@@ -138,12 +138,12 @@ func compare(ctx context.Context, seen up.Outlook, c drift.Comparison) (drift.Re
 		report.Note = "Not known: whether machines exist already, as nobody can be asked."
 	}
 	c.Management, c.ManagementErr = seen.Management.Cluster, seen.Management.Err
-	bootstrap := drift.Cluster{Name: world.BootstrapName, Phase: environment.Bootstrap, Parts: []drift.Part{}}
+	bootstrap := drift.Cluster{Name: clusters.BootstrapName, Phase: environment.Bootstrap, Parts: []drift.Part{}}
 	switch in := seen.Bootstrap.Cluster; {
 	case seen.Bootstrap.Err != nil:
 		bootstrap.Error = seen.Bootstrap.Err.Error()
 		report.Clusters = append(report.Clusters, bootstrap)
-	case seen.Bootstrap.State == world.BootstrapStopped:
+	case seen.Bootstrap.State == clusters.BootstrapStopped:
 		bootstrap.Error = "it is stopped: cluster-init up starts it again"
 		report.Clusters = append(report.Clusters, bootstrap)
 	case in != nil && seen.Bootstrap.Suspended:
@@ -155,7 +155,7 @@ func compare(ctx context.Context, seen up.Outlook, c drift.Comparison) (drift.Re
 	}
 	switch in := seen.Management.Cluster; {
 	case seen.Management.Err != nil:
-		report.Clusters = append(report.Clusters, drift.Cluster{Name: world.ManagementName,
+		report.Clusters = append(report.Clusters, drift.Cluster{Name: clusters.ManagementName,
 			Phase: environment.Management, Parts: []drift.Part{}, Error: seen.Management.Err.Error()})
 	case in != nil:
 		report.Clusters = append(report.Clusters, c.Compare(ctx, in, environment.Management))

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/down"
 	"github.com/cluster-init/cluster-init/pkg/event"
@@ -15,7 +16,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // downOptions are the flags of `down`.
@@ -80,7 +80,7 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		looks := func() *world.World { return world.New(b.subject, b.parts) }
+		looks := func() *clusters.World { return clusters.New(b.subject, b.parts) }
 		return &phaseRun{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) },
 			phases: phases, outcome: func() outcome {
 				message := "The management cluster " + plan.Cluster + " is deleted."
@@ -118,7 +118,7 @@ func (o *downOptions) planned(ctx context.Context, name string, sink event.Sink)
 // runOf is a run of `down` with what the flags come to.
 func (o *downOptions) runOf(b *resolved, s subject, sink event.Sink) *down.Run {
 	return down.New(down.Options{
-		Subject: b.subject, Supplies: b.supplies, WithWorkloadClusters: o.withWorkloadClusters,
+		Subject: b.subject, Environment: b.environment, Supplies: b.supplies, WithWorkloadClusters: o.withWorkloadClusters,
 		BackupRecipients: b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(),
 		Heartbeat: 15 * time.Second,
 		Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target,
@@ -133,7 +133,7 @@ func (o *downOptions) runOf(b *resolved, s subject, sink event.Sink) *down.Run {
 
 // subject is what cleanup deletes at the end.
 func (o *downOptions) subject(ctx context.Context, name string, b *resolved) (subject, error) {
-	env := b.subject.Environment
+	env := b.environment
 	s := subject{name: name, state: b.subject.StateFolder,
 		target: cleanup.Target{Namespace: env.ClusterNamespace(), Cluster: env.ClusterName(),
 			Files: []string{b.subject.StateFolder}}}

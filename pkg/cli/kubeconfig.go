@@ -8,12 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
+	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
 // kubeconfigOptions are the flags of `kubeconfig`.
@@ -66,9 +68,9 @@ func (o *kubeconfigOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	kubeconfig, called := management.Kubeconfig, looking.Environment.ClusterName()
+	kubeconfig, called := management.Kubeconfig, looking.Cluster
 	if o.workload != "" {
-		if kubeconfig, err = world.WorkloadAccess(ctx, management, o.workload); err != nil {
+		if kubeconfig, err = clusters.WorkloadAccess(ctx, management, o.workload); err != nil {
 			return err
 		}
 		called = o.workload
@@ -89,7 +91,7 @@ func (o *kubeconfigOptions) run(ctx context.Context, name string) error {
 }
 
 // find connects to the management cluster; with --recover by what its machines hold, which is saved.
-func (o *kubeconfigOptions) find(ctx context.Context, looking *world.World) (*kube.Cluster, error) {
+func (o *kubeconfigOptions) find(ctx context.Context, looking *viewed) (*kube.Cluster, error) {
 	if !o.recover {
 		return looking.Access(ctx)
 	}
@@ -97,7 +99,7 @@ func (o *kubeconfigOptions) find(ctx context.Context, looking *world.World) (*ku
 	if err != nil {
 		return nil, err
 	}
-	_, err = fmt.Fprintf(o.streams.Err, "recovered the kubeconfig of %s: %s\n", looking.Environment.ClusterName(),
+	_, err = fmt.Fprintf(o.streams.Err, "recovered the kubeconfig of %s: %s\n", looking.Cluster,
 		strings.Join(files, ", "))
 	return management, err
 }
@@ -105,13 +107,13 @@ func (o *kubeconfigOptions) find(ctx context.Context, looking *world.World) (*ku
 // lookingAt checks all input of a command that only looks, and returns where the clusters of an environment are looked
 // at. It needs no more of the environment than what its things are called: lacks is why the rest is not known here, as
 // where the credentials of its cloud are not.
-func lookingAt(ctx context.Context, name string, of *environmentOptions, clusters *pivotClusters) (looking *world.World,
+func lookingAt(ctx context.Context, name string, of *environmentOptions, by *pivotClusters) (looking *viewed,
 	lacks error, err error) {
 	env, lacks, err := of.loadToLook(ctx, name)
-	if err := fault.Join(err, clusters.checkToLook()); err != nil {
+	if err := fault.Join(err, by.checkToLook()); err != nil {
 		return nil, nil, err
 	}
-	subject, err := clusters.subject(env)
+	subject, err := by.subject(env)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,6 +122,18 @@ func lookingAt(ctx context.Context, name string, of *environmentOptions, cluster
 	if err != nil {
 		return nil, nil, err
 	}
-	return world.New(subject, world.Parts{Docker: engine, Provider: makes, Now: time.Now,
-		Kind: kind.New(func(string) {})}), lacks, nil
+	world := clusters.New(subject, clusters.Parts{Docker: engine, Provider: makes, Now: time.Now,
+		Kind: kind.New(func(string) {})})
+	return &viewed{World: world, environment: env}, lacks, nil
+}
+
+// viewed is an environment and its clusters, for a command that changes nothing.
+type viewed struct {
+	*clusters.World
+	environment *environment.Environment
+}
+
+// up returns a run of `up` that is asked for its verdict only.
+func (v *viewed) up() *up.Run {
+	return up.New(up.Options{Subject: v.Subject, Environment: v.environment}, v.Parts)
 }

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/down"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
@@ -27,10 +27,10 @@ func TestThePhasesThatAreCompletedAreThoseOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject, parts := world.Subject{Environment: env, StateFolder: t.TempDir()}, world.Parts{Provider: makes}
-	run := up.New(up.Options{Subject: subject}, parts)
+	subject, parts := clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: t.TempDir()}, clusters.Parts{Provider: makes}
+	run := up.New(up.Options{Subject: subject, Environment: env}, parts)
 	for command, phases := range map[string][]pipeline.Phase{
-		"up": run.Phases(), "check": run.Phases(), "down": down.New(down.Options{Subject: subject}, parts).Phases(),
+		"up": run.Phases(), "check": run.Phases(), "down": down.New(down.Options{Subject: subject, Environment: env}, parts).Phases(),
 		"pivot resume": run.ResumePhases(), "pivot rollback": run.RollbackPhases(),
 	} {
 		c, _, err := Command().Find(strings.Fields(command))

@@ -85,5 +85,5 @@ func (o *pivotPlanOptions) resolve(ctx context.Context, name string) (*up.Run, e
 	if err != nil {
 		return nil, err
 	}
-	return up.New(up.Options{Subject: looking.Subject}, looking.Parts), nil
+	return looking.up(), nil
 }

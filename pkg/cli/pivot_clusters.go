@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // pivotClusters are the flags by which the two clusters of a pivot are found.
@@ -69,21 +69,21 @@ func differ(bootstrap, management string) error {
 	if other, err := kube.ReadFile(management); err != nil || !kube.SameCluster(one, other) {
 		return nil
 	}
-	return world.SameAsBootstrap(management)
+	return clusters.SameAsBootstrap(management)
 }
 
 // subject is the management cluster of an environment, as it is found with these flags.
-func (c *pivotClusters) subject(env *environment.Environment) (world.Subject, error) {
+func (c *pivotClusters) subject(env *environment.Environment) (clusters.Subject, error) {
 	state, err := stateFolder(env.ClusterName())
 	if err != nil {
-		return world.Subject{}, err
+		return clusters.Subject{}, err
 	}
 	kubeconfig := c.kubeconfig
 	if kubeconfig == "" {
 		kubeconfig = filepath.Join(state, "kubeconfig")
 	}
-	return world.Subject{
-		Environment: env, BootstrapKubeconfig: c.bootstrapKubeconfig, EngineAddress: c.engineAddress,
+	return clusters.Subject{
+		Identity: clusters.IdentityOf(env), BootstrapKubeconfig: c.bootstrapKubeconfig, EngineAddress: c.engineAddress,
 		KubeconfigPath: kubeconfig, StateFolder: state,
 		Timeout: 30 * time.Minute,
 	}, nil

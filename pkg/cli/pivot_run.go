@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
@@ -98,7 +98,7 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 
 // resolve checks all input, before anything is changed. What it returns besides the run looks at the same clusters,
 // and are the bounds of phases.
-func (o *pivotRunOptions) resolve(ctx context.Context, name string, leases *lease.Set) (*up.Run, func() *world.World,
+func (o *pivotRunOptions) resolve(ctx context.Context, name string, leases *lease.Set) (*up.Run, func() *clusters.World,
 	map[string]time.Duration, error) {
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
 		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())
@@ -117,8 +117,8 @@ func (o *pivotRunOptions) resolve(ctx context.Context, name string, leases *leas
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	parts := world.Parts{Docker: engine, Provider: makes, Leases: leases, Now: time.Now,
+	parts := clusters.Parts{Docker: engine, Provider: makes, Leases: leases, Now: time.Now,
 		Kind: kind.New(func(string) {})}
-	return up.New(up.Options{Subject: subject, BackupRecipients: sealing.recipients, BackupSigner: sealing.signer,
-		Version: Version()}, parts), func() *world.World { return world.New(subject, parts) }, bounds, nil
+	return up.New(up.Options{Subject: subject, Environment: env, BackupRecipients: sealing.recipients, BackupSigner: sealing.signer,
+		Version: Version()}, parts), func() *clusters.World { return clusters.New(subject, parts) }, bounds, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/internal/golden"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -14,7 +15,7 @@ import (
 
 // pivotSide is a cluster that holds the providers and these objects.
 func pivotSide(t *testing.T, kubeconfig string, objects []*unstructured.Unstructured,
-	edits ...fixture.Edit) pivot.Side {
+	edits ...fixture.Edit) clusters.Side {
 	t.Helper()
 	c, err := fixture.FakeClient(fixture.SceneDefinitions())
 	if err != nil {
@@ -26,7 +27,7 @@ func pivotSide(t *testing.T, kubeconfig string, objects []*unstructured.Unstruct
 			t.Fatal(err)
 		}
 	}
-	return pivot.Side{Client: c, Kubeconfig: kubeconfig}
+	return clusters.Side{Client: c, Kubeconfig: kubeconfig}
 }
 
 func TestPivotPlanIsShown(t *testing.T) {
@@ -56,7 +57,7 @@ func TestPivotPlanIsShown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			from, to := pivotSide(t, "/state/bootstrap.kubeconfig", tc.source, tc.edits...),
 				pivotSide(t, "/state/kubeconfig", tc.target, tc.edits...)
-			preview, err := pivot.NewPreview(t.Context(), from, to, pivot.Scope{Namespace: fixture.Namespace,
+			preview, err := pivot.NewPreview(t.Context(), from, to, clusters.Scope{Namespace: fixture.Namespace,
 				Cluster: fixture.Cluster}, tc.begun)
 			if err != nil {
 				t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
@@ -119,7 +120,7 @@ func printMoves(b *strings.Builder, cluster string, p pivot.Preview) {
 }
 
 // called leaves the namespace out where it is the one that all is about.
-func called(o capi.Object, scope pivot.Scope) string {
+func called(o capi.Object, scope clusters.Scope) string {
 	if o.Namespace == scope.Namespace {
 		return o.Kind + " " + o.Name
 	}

@@ -6,8 +6,8 @@ import (
 	"os"
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
@@ -24,7 +24,7 @@ func (s *subject) lookInto(ctx context.Context, env *environment.Environment) (e
 		return err
 	}
 	if _, can := makes.(provider.AdministratorReader); can {
-		s.target.Recover = world.RecoverHint(env.Argument())
+		s.target.Recover = clusters.RecoverHint(env.Argument())
 	}
 	switch p := makes.(type) {
 	case provider.Cleaner:

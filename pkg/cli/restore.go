@@ -16,6 +16,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -207,6 +208,6 @@ func (o *restoreOptions) target() (pivot.RestoreInput, error) {
 	if err != nil {
 		return refuse(fmt.Errorf("read --kubeconfig: %w", err), hint)
 	}
-	return pivot.RestoreInput{Target: pivot.Side{Client: c, Config: config, Kubeconfig: o.kubeconfig},
+	return pivot.RestoreInput{Target: clusters.Side{Client: c, Config: config, Kubeconfig: o.kubeconfig},
 		TargetKubeconfig: text}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/cli"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
@@ -33,8 +34,8 @@ func (c *twoClusters) restore(when string, want int, args ...string) (stdout, st
 func (c *twoClusters) keep() string {
 	c.t.Helper()
 	path, _, err := pivot.Keeper{Dir: c.t.TempDir(), Now: time.Now}.Keep(c.t.Context(),
-		pivot.Side{Client: c.source.Client},
-		pivot.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, nil)
+		clusters.Side{Client: c.source.Client},
+		clusters.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, nil)
 	if err != nil {
 		c.t.Fatal(err)
 	}

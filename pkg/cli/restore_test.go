@@ -15,6 +15,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
@@ -61,8 +62,8 @@ func TestRestoreWaitsNoLongerThanAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	path, _, err := pivot.Keeper{Dir: t.TempDir(), Now: time.Now}.Keep(t.Context(), pivot.Side{Client: source},
-		pivot.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, nil)
+	path, _, err := pivot.Keeper{Dir: t.TempDir(), Now: time.Now}.Keep(t.Context(), clusters.Side{Client: source},
+		clusters.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestRestoreWaitsNoLongerThanAsked(t *testing.T) {
 	}
 	said := &event.Recorder{}
 	o := &restoreOptions{timeout: 50 * time.Millisecond}
-	seen, err := o.await(t.Context(), pivot.RestoreInput{Target: pivot.Side{Client: c}, Backup: b}, said)
+	seen, err := o.await(t.Context(), pivot.RestoreInput{Target: clusters.Side{Client: c}, Backup: b}, said)
 	if fault.CodeOf(err) != fault.Timeout || !fault.CanRetry(err) || len(seen.Unmet) != 3 ||
 		!strings.Contains(err.Error(), "all was restored") {
 		t.Errorf("got %+v, %v", seen, err)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/lock"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // phaseRun is a run that is ready to begin.
@@ -18,7 +18,7 @@ type phaseRun struct {
 	accepted func() // called once it has passed its checks
 	phases   []pipeline.Phase
 	outcome  func() outcome
-	looks    func() *world.World // where the cause is looked for when the run fails
+	looks    func() *clusters.World // where the cause is looked for when the run fails
 }
 
 // runPhases narrates the phases of a run, one at a time on this machine. ready checks all input, before anything is
@@ -29,7 +29,7 @@ func runPhases(ctx context.Context, sink event.Sink, verb, environment string, r
 	failed func(context.Context, error, event.Event)) error {
 	said := &event.Recorder{}
 	sink = event.Tee{sink, said}
-	var looking *world.World // nil until all input was checked
+	var looking *clusters.World // nil until all input was checked
 	return report(ctx, sink, verb, environment, func(ctx context.Context) (outcome, error) {
 		var held *lock.Lock
 		defer func() { // after the leases: who gets the lock finds them free

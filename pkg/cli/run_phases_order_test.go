@@ -12,12 +12,12 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/lock"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // Who gets the lock of a state folder is of the same holder as the run before: it must find the leases given back, and
@@ -56,7 +56,7 @@ func TestTheLockIsGivenBackAfterTheLeases(t *testing.T) {
 	err := runPhases(t.Context(), &event.Recorder{}, "down", "demo", func(_ context.Context, leases *lease.Set) (
 		*phaseRun, error) {
 		return &phaseRun{folder: folder, outcome: func() outcome { return outcome{} },
-			looks: func() *world.World { return nil },
+			looks: func() *clusters.World { return nil },
 			phases: []pipeline.Phase{{Name: "look", Run: func(ctx context.Context, _ pipeline.Reporter) error {
 				_, err := leases.Take(ctx,
 					lease.Request{Config: &rest.Config{Host: server.URL,

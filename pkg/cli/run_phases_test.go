@@ -9,6 +9,7 @@ import (
 	"time"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
@@ -17,7 +18,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
 
@@ -49,9 +49,9 @@ func TestARunThatFailsSaysWhy(t *testing.T) {
 			err := runPhases(t.Context(), heard, "down", "kubeadm-capd", func(context.Context, *lease.Set) (*phaseRun,
 				error) {
 				return &phaseRun{folder: t.TempDir(), outcome: func() outcome { return outcome{} },
-					looks: func() *world.World {
-						return world.New(world.Subject{Environment: env, StateFolder: t.TempDir()},
-							world.Parts{Docker: engine, Provider: makes, Kind: kind.New(func(string) {}),
+					looks: func() *clusters.World {
+						return clusters.New(clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: t.TempDir()},
+							clusters.Parts{Docker: engine, Provider: makes, Kind: kind.New(func(string) {}),
 								Now: time.Now})
 					},
 					phases: []pipeline.Phase{{Name: "delete",

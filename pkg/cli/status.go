@@ -12,7 +12,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/status"
-	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
 // statusOptions are the flags of `status`.
@@ -77,15 +76,15 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	looking.Timeout = boundedBy(o.timeout)
-	applied, _, err := o.applied.of(looking.Subject.Environment)
+	applied, _, err := o.applied.of(looking.environment)
 	if err != nil {
 		return err
 	}
 	if lacks == nil {
-		looking.Subject.Environment = applied
+		looking.environment = applied
 	}
-	run := up.New(up.Options{Subject: looking.Subject}, looking.Parts)
-	diagnosed := diagnosedStatus{run: run, world: looking, lacks: lacks}
+	run := looking.up()
+	diagnosed := diagnosedStatus{run: run, world: looking.World, lacks: lacks}
 	report, tooLate := o.look(ctx, &diagnosed)
 	if err := show(report); err != nil {
 		return fmt.Errorf("print the status: %w", err)

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/diagnose"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/status"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
@@ -22,7 +22,7 @@ const sureAfter = 10 * time.Second
 // diagnosedStatus looks at an environment, and for the causes of what is not ready.
 type diagnosedStatus struct {
 	run    *up.Run
-	world  *world.World
+	world  *clusters.World
 	lacks  error // why no more of the environment is known than its names; nil: all is
 	causes []status.Cause
 	as     time.Time // when the causes were looked for

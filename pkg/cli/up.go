@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 	"github.com/cluster-init/cluster-init/pkg/up"
@@ -91,13 +91,13 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap,
+		run := up.New(up.Options{Subject: b.subject, Environment: b.environment, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap,
 			New: o.newCluster, AllowChanges: o.allowChanges,
 			BackupRecipients: b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(),
 			Heartbeat: 15 * time.Second, KeepWaiting: o.keepWaiting,
 			Causes: func(ctx context.Context) ([]rollout.Cause, error) {
 				// a world of its own, as a look may outlast the wait that it is made for
-				return permanentCauses(ctx, world.New(b.subject, b.parts), began)
+				return permanentCauses(ctx, clusters.New(b.subject, b.parts), began)
 			}}, b.parts)
 		phases := after(run.Phases(), "look", func() {
 			narrated.learn(run.Environment, secretsOf(run)...)
@@ -117,7 +117,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			return nil, err
 		}
 		return &phaseRun{folder: run.StateFolder, begins: func() { kept.run = run },
-			looks: func() *world.World { return world.New(b.subject, b.parts) },
+			looks: func() *clusters.World { return clusters.New(b.subject, b.parts) },
 			accepted: func() {
 				narrated.begin(run.Environment, secretsOf(run)...)
 			}, phases: phases, outcome: func() outcome { return o.outcome(run) }}, nil

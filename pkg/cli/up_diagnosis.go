@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/diagnose"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -21,7 +21,7 @@ const diagnosisBound = time.Minute
 
 // explain tells why a run has failed that waited for something in a cluster. What it cannot find out takes nothing away
 // from the run's own error.
-func explain(ctx context.Context, sink event.Sink, err error, looking *world.World) {
+func explain(ctx context.Context, sink event.Sink, err error, looking *clusters.World) {
 	waited := []fault.Code{fault.ComponentStuck, fault.Timeout, fault.ClusterUnreachable, fault.ClusterFailed}
 	if ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) == fault.Timeout { // --total-timeout: nobody interrupted it
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), diagnosisBound)
@@ -44,14 +44,14 @@ func explain(ctx context.Context, sink event.Sink, err error, looking *world.Wor
 			map[string]string{"rule": f.Rule, "object": f.Object, "cause": f.Cause, "remedy": f.Remedy})
 	}
 	if left := len(report.Findings) - mostCauses; left > 0 {
-		tell(event.Warning, "there are more causes: cluster-init diagnose "+looking.Environment.Argument(), nil)
+		tell(event.Warning, "there are more causes: cluster-init diagnose "+looking.Argument, nil)
 	}
 }
 
 // permanentCauses diagnoses beside a run that began at a time, and returns the causes that are certain and do not go
 // away by themselves. What was said before the run may have been corrected for it. An error says that it could not
 // look.
-func permanentCauses(ctx context.Context, looking *world.World, began time.Time) ([]rollout.Cause, error) {
+func permanentCauses(ctx context.Context, looking *clusters.World, began time.Time) ([]rollout.Cause, error) {
 	report, err := diagnose.Run(ctx, looking)
 	if err != nil {
 		return nil, err

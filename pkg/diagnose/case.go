@@ -10,25 +10,24 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
 // Case is all that a diagnosis is made of: what was read of both clusters and of the machines at one moment.
 type Case struct {
-	Type          string      `json:"type"` // "diagnosis-case"
-	SchemaVersion int         `json:"schemaVersion"`
-	Environment   string      `json:"environment"`
-	Scope         pivot.Scope `json:"scope"`
-	Observed      []Signals   `json:"observed"` // what the look at the clusters and the machines shows by itself
-	Clusters      []Seen      `json:"clusters"`
-	NotChecked    []string    `json:"notChecked"` // what could not be read, and why
+	Type          string         `json:"type"` // "diagnosis-case"
+	SchemaVersion int            `json:"schemaVersion"`
+	Environment   string         `json:"environment"`
+	Scope         clusters.Scope `json:"scope"`
+	Observed      []Signals      `json:"observed"` // what the look at the clusters and the machines shows by itself
+	Clusters      []Seen         `json:"clusters"`
+	NotChecked    []string       `json:"notChecked"` // what could not be read, and why
 
 	silent bool // a cluster does not answer that should
 }
@@ -66,7 +65,7 @@ type Signals struct {
 
 // Gather reads all that a diagnosis is made of, without the secrets that are known: of the environment, of both
 // clusters, and those of more. It changes nothing.
-func Gather(ctx context.Context, w *world.World, more *redact.Redactor) (Case, error) {
+func Gather(ctx context.Context, w *clusters.World, more *redact.Redactor) (Case, error) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	c, known := gather(ctx, w)
@@ -97,16 +96,16 @@ func (c Case) withoutUnknown() Case {
 }
 
 // gather returns the case with its secrets, and who knows them.
-func gather(ctx context.Context, w *world.World) (Case, *redact.Redactor) {
-	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: w.Environment.Name(), Scope: w.Scope()}
+func gather(ctx context.Context, w *clusters.World) (Case, *redact.Redactor) {
+	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: w.EnvironmentName, Scope: w.Scope}
 	_, _ = w.AskEngine(ctx) // that it is silent is seen below
 	o := w.ObserveLasting(ctx)
 	c.NotChecked = machinesUnknown(o, w.Provider)
 	c.Observed = observedIn(o, kind.NodeName(w.BootstrapName()))
 	// one that is still being made is none that should answer
-	c.silent = o.Bootstrap.Err != nil || o.Management.Err != nil && o.Bootstrap.State != world.BootstrapActive
+	c.silent = o.Bootstrap.Err != nil || o.Management.Err != nil && o.Bootstrap.State != clusters.BootstrapActive
 	known := redact.New()
-	for _, document := range w.Environment.SecretDocuments() {
+	for _, document := range w.Secrets {
 		known.Add(redact.FromValues(document)...)
 	}
 	if in := o.Bootstrap.Cluster; in != nil {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/health"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
@@ -19,7 +19,7 @@ func aCase(t *testing.T) Case {
 	t.Helper()
 	objects := decode(t, component)
 	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: "demo",
-		Scope: pivot.Scope{Namespace: "management", Cluster: "demo"}, NotChecked: []string{"which machines exist"},
+		Scope: clusters.Scope{Namespace: "management", Cluster: "demo"}, NotChecked: []string{"which machines exist"},
 		Observed: []Signals{{health.Ref{Kind: "Container", Name: "demo-lb"},
 			[]Signal{{From: "stopped", Message: "does not run"}}}},
 		Clusters: []Seen{{Observation: readiness.Observation{Cluster: "bootstrap", Objects: objects,

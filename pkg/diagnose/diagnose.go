@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
@@ -34,7 +34,7 @@ type Report struct {
 
 // Run looks at both clusters and at the machines, and says what is wrong. Rules of more come before those of the
 // binary. It changes nothing.
-func Run(ctx context.Context, w *world.World, more ...Rule) (Report, error) {
+func Run(ctx context.Context, w *clusters.World, more ...Rule) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	c, known := gather(ctx, w)

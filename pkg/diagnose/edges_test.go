@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/owned"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
@@ -139,7 +139,7 @@ metadata: {name: a, namespace: default}
 status: {conditions: [{type: Ready, status: "False", reason: NotReady, message: nobody knows}]}
 `
 	s := NewSnapshot(readiness.Observation{Cluster: "bootstrap", Objects: decode(t, cluster)})
-	findings, waiting := s.examine(s.roots(side{scope: pivot.Scope{Namespace: "default"}}), readRules(t))
+	findings, waiting := s.examine(s.roots(side{scope: clusters.Scope{Namespace: "default"}}), readRules(t))
 	want := []string{"control-plane-machines KubeadmControlPlane/default/a: Cluster/default/a > " +
 		"KubeadmControlPlane/default/a"}
 	if diff := cmp.Diff(want, inShort(findings)); diff != "" || len(waiting) != 1 ||

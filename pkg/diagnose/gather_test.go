@@ -18,11 +18,11 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
@@ -91,9 +91,9 @@ exit 0
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			c, known := gather(ctx, world.New(
-				world.Subject{Environment: env, StateFolder: folder, KubeconfigPath: kubeconfig, Timeout: time.Minute},
-				world.Parts{Docker: &docker.Client{Binary: binary}, Kind: kind.New(func(string) {}),
+			c, known := gather(ctx, clusters.New(
+				clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: folder, KubeconfigPath: kubeconfig, Timeout: time.Minute},
+				clusters.Parts{Docker: &docker.Client{Binary: binary}, Kind: kind.New(func(string) {}),
 					Provider: listing{err: tc.machines}, Now: time.Now}))
 			if c.silent != tc.silent || len(c.NotChecked) != tc.unknown || len(c.Clusters) > 0 {
 				t.Errorf("silent: %v, not known: %v", c.silent, c.NotChecked)

@@ -3,13 +3,13 @@ package diagnose
 import (
 	"fmt"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/health"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 // observedIn lists what is wrong in an observation, causes before what follows from them.
-func observedIn(o world.Observation, bootstrapNode string) []Signals {
+func observedIn(o clusters.Observation, bootstrapNode string) []Signals {
 	var list []Signals
 	for _, m := range o.Machines {
 		switch {
@@ -21,7 +21,7 @@ func observedIn(o world.Observation, bootstrapNode string) []Signals {
 				[]Signal{{From: "stopped", Message: "does not run"}}})
 		}
 	}
-	if o.Bootstrap.State == world.BootstrapStopped {
+	if o.Bootstrap.State == clusters.BootstrapStopped {
 		list = append(list, Signals{health.Ref{Kind: "Container", Name: bootstrapNode},
 			[]Signal{{From: "stopped", Message: "does not run"}}})
 	}
@@ -31,8 +31,8 @@ func observedIn(o world.Observation, bootstrapNode string) []Signals {
 				[]Signal{{From: "error", Reason: state.String(), Message: err.Error()}}})
 		}
 	}
-	side(world.BootstrapName, text(o.Bootstrap.State), o.Bootstrap.Err)
-	side(world.ManagementName, text(o.Management.State), o.Management.Err)
+	side(clusters.BootstrapName, text(o.Bootstrap.State), o.Bootstrap.Err)
+	side(clusters.ManagementName, text(o.Management.State), o.Management.Err)
 	return list
 }
 
@@ -41,7 +41,7 @@ type text string
 func (t text) String() string { return string(t) }
 
 // machinesUnknown says why nobody knows which machines exist, if so.
-func machinesUnknown(o world.Observation, of provider.Provider) []string {
+func machinesUnknown(o clusters.Observation, of provider.Provider) []string {
 	if o.MachinesErr == nil {
 		return nil
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/health"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
@@ -18,24 +18,24 @@ import (
 // An observation of the clusters alone shows stopped and paused containers, and clusters that do not answer.
 func TestWhatAnObservationShows(t *testing.T) {
 	silent := errors.New("context deadline exceeded")
-	machine := func(paused, stopped bool) world.Observation {
-		return world.Observation{Machines: []provider.Machine{{Name: "m", Paused: paused, Stopped: stopped}}}
+	machine := func(paused, stopped bool) clusters.Observation {
+		return clusters.Observation{Machines: []provider.Machine{{Name: "m", Paused: paused, Stopped: stopped}}}
 	}
 	for name, tc := range map[string]struct {
-		observation world.Observation
+		observation clusters.Observation
 		want        []string
 	}{
-		"nothing":          {world.Observation{}, nil},
+		"nothing":          {clusters.Observation{}, nil},
 		"a running one":    {machine(false, false), nil},
 		"a stopped one":    {machine(false, true), []string{"stopped-container Container/m"}},
 		"a paused one":     {machine(true, false), []string{"paused-container Container/m"}},
 		"paused is paused": {machine(true, true), []string{"paused-container Container/m"}},
-		"a stopped bootstrap cluster": {world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapStopped}},
+		"a stopped bootstrap cluster": {clusters.Observation{Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapStopped}},
 			[]string{"stopped-container Container/demo-node"}},
-		"an active bootstrap cluster": {world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapActive}},
+		"an active bootstrap cluster": {clusters.Observation{Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapActive}},
 			nil},
-		"silent clusters": {world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapSilent, Err: silent},
-			Management: world.ManagementSide{State: world.ManagementSilent, Err: silent}},
+		"silent clusters": {clusters.Observation{Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapSilent, Err: silent},
+			Management: clusters.ManagementSide{State: clusters.ManagementSilent, Err: silent}},
 			[]string{"api-silent APIServer/bootstrap", "api-silent APIServer/management"}},
 	} {
 		r, err := Case{Observed: observedIn(tc.observation, "demo-node")}.Report()
@@ -67,10 +67,10 @@ func TestAnObservationThatNoRuleKnows(t *testing.T) {
 }
 
 func TestMachinesThatAreNotKnown(t *testing.T) {
-	if got := machinesUnknown(world.Observation{}, &cloud{}); len(got) > 0 {
+	if got := machinesUnknown(clusters.Observation{}, &cloud{}); len(got) > 0 {
 		t.Errorf("they are known: %v", got)
 	}
-	if got := machinesUnknown(world.Observation{MachinesErr: errors.New("denied")}, &cloud{}); len(got) != 1 {
+	if got := machinesUnknown(clusters.Observation{MachinesErr: errors.New("denied")}, &cloud{}); len(got) != 1 {
 		t.Errorf("they are not known: %v", got)
 	}
 }
@@ -78,19 +78,19 @@ func TestMachinesThatAreNotKnown(t *testing.T) {
 // A run is over when the management cluster alone holds its definition: from then on nothing heals by waiting.
 func TestFinished(t *testing.T) {
 	for _, tc := range []struct {
-		bootstrap  world.BootstrapState
-		management world.ManagementState
+		bootstrap  clusters.BootstrapState
+		management clusters.ManagementState
 		want       bool
 	}{
-		{world.BootstrapAbsent, world.ManagementActive, true},
-		{world.BootstrapMoved, world.ManagementActive, true},
-		{world.BootstrapActive, world.ManagementActive, false},
-		{world.BootstrapPaused, world.ManagementActive, false},
-		{world.BootstrapAbsent, world.ManagementPaused, false},
-		{world.BootstrapAbsent, world.ManagementEmpty, false},
+		{clusters.BootstrapAbsent, clusters.ManagementActive, true},
+		{clusters.BootstrapMoved, clusters.ManagementActive, true},
+		{clusters.BootstrapActive, clusters.ManagementActive, false},
+		{clusters.BootstrapPaused, clusters.ManagementActive, false},
+		{clusters.BootstrapAbsent, clusters.ManagementPaused, false},
+		{clusters.BootstrapAbsent, clusters.ManagementEmpty, false},
 	} {
-		o := world.Observation{Bootstrap: world.BootstrapSide{State: tc.bootstrap},
-			Management: world.ManagementSide{State: tc.management}}
+		o := clusters.Observation{Bootstrap: clusters.BootstrapSide{State: tc.bootstrap},
+			Management: clusters.ManagementSide{State: tc.management}}
 		if got := finished(o); got != tc.want {
 			t.Errorf("bootstrap %s, management %s: %v", tc.bootstrap, tc.management, got)
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/health"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
@@ -222,7 +222,7 @@ func TestRoots(t *testing.T) {
 			"moved":     {side{moved: true}, tc.want == "always"},
 			"torn down": {side{ends: true}, tc.want == "always"},
 		} {
-			row.side.scope = pivot.Scope{Namespace: "ours", Cluster: "a"}
+			row.side.scope = clusters.Scope{Namespace: "ours", Cluster: "a"}
 			if got := len(s.roots(row.side)) == 1; got != row.want {
 				t.Errorf("%s %s in %q, %s: %v", tc.version, tc.kind, tc.namespace, name, got)
 			}

@@ -3,7 +3,7 @@ package diagnose
 import (
 	"testing"
 
-	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
@@ -17,7 +17,7 @@ func TestAResourceSetThatIsNotAppliedIsNamed(t *testing.T) {
    status: {conditions: [{type: ResourcesApplied, status: "True", reason: Applied}]}}
 `
 	s := NewSnapshot(readiness.Observation{Cluster: "management", Objects: decode(t, sets)})
-	findings, waiting := s.examine(s.roots(side{scope: pivot.Scope{Namespace: "management", Cluster: "demo"}}),
+	findings, waiting := s.examine(s.roots(side{scope: clusters.Scope{Namespace: "management", Cluster: "demo"}}),
 		readRules(t))
 	if len(findings) != 1 || len(waiting) > 0 || findings[0].Rule != "resource-set-incomplete" ||
 		findings[0].Object != "ClusterResourceSet/management/cni" {

@@ -9,9 +9,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/redact"
@@ -19,7 +19,7 @@ import (
 
 // side is one of the two clusters of a run.
 type side struct {
-	scope    pivot.Scope
+	scope    clusters.Scope
 	machines provider.Provider
 	registry readiness.Registry
 	// moved is whether its Flux is suspended for a pivot, ends whether the management cluster is taken down: both are

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/health"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
@@ -67,7 +67,7 @@ func unexplained(waiting, unhealthy []Finding) []Finding {
 }
 
 // finished reports whether the management cluster holds its own definition, and nobody else does.
-func finished(o world.Observation) bool {
-	held := o.Bootstrap.State == world.BootstrapActive || o.Bootstrap.State == world.BootstrapPaused
-	return o.Management.State == world.ManagementActive && !held
+func finished(o clusters.Observation) bool {
+	held := o.Bootstrap.State == clusters.BootstrapActive || o.Bootstrap.State == clusters.BootstrapPaused
+	return o.Management.State == clusters.ManagementActive && !held
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
@@ -144,7 +144,7 @@ metadata: {name: ours, namespace: flux-system}
 spec: {suspend: true}
 `
 	s := NewSnapshot(readiness.Observation{Objects: decode(t, tenants)})
-	findings, _ := s.examine(s.roots(side{scope: pivot.Scope{Namespace: "default"}}), readRules(t))
+	findings, _ := s.examine(s.roots(side{scope: clusters.Scope{Namespace: "default"}}), readRules(t))
 	if len(findings) != 1 || findings[0].Rule != "suspended" || findings[0].Object != "Kustomization/flux-system/ours" {
 		t.Error(inShort(findings))
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // bootstrapCluster makes a bootstrap cluster again, or takes the one that answers.
@@ -17,7 +17,7 @@ type bootstrapCluster struct {
 
 // bootstrapMaker is what making the bootstrap cluster needs of the world.
 type bootstrapMaker interface {
-	clusters
+	observer
 	APIServerAddress() string
 	ReachedAt() string
 	// AdoptBootstrap connects to the bootstrap cluster that was made, and takes its lease.
@@ -27,7 +27,7 @@ type bootstrapMaker interface {
 func (b bootstrapCluster) run(ctx context.Context, report pipeline.Reporter) error {
 	cluster := bootstrap.Cluster{Wanted: b.wanted, ListenAddress: b.world.APIServerAddress(),
 		ReachedAt: b.world.ReachedAt()}
-	if _, err := b.world.Connected(world.BootstrapName); err == nil {
+	if _, err := b.world.Connected(clusters.BootstrapName); err == nil {
 		report.Progress("reusing the one that answers")
 		return cluster.WriteMirrors(ctx)
 	}
@@ -35,7 +35,7 @@ func (b bootstrapCluster) run(ctx context.Context, report pipeline.Reporter) err
 	if err != nil {
 		return err
 	}
-	if err := cluster.Create(ctx, o.Bootstrap.State == world.BootstrapUnfinished, report); err != nil {
+	if err := cluster.Create(ctx, o.Bootstrap.State == clusters.BootstrapUnfinished, report); err != nil {
 		return err
 	}
 	if err := b.world.AdoptBootstrap(ctx, report); err != nil {
@@ -46,12 +46,12 @@ func (b bootstrapCluster) run(ctx context.Context, report pipeline.Reporter) err
 
 // bootstrapFlux installs Flux in it.
 type bootstrapFlux struct {
-	world clusters
+	world observer
 	flux  bootstrap.Flux
 }
 
 func (f bootstrapFlux) run(ctx context.Context, report pipeline.Reporter) error {
-	c, err := f.world.Connected(world.BootstrapName)
+	c, err := f.world.Connected(clusters.BootstrapName)
 	if err != nil {
 		return err
 	}

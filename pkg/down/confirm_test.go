@@ -10,11 +10,11 @@ import (
 	"time"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
@@ -39,7 +39,7 @@ func (i *inventory) Machines(context.Context) ([]provider.Machine, error) {
 }
 
 // newJudged is a world without containers, where a provider says which machines exist. now is its clock.
-func newJudged(t *testing.T, machines provider.Provider, now func() time.Time) (*decider, world.Subject, world.Parts) {
+func newJudged(t *testing.T, machines provider.Provider, now func() time.Time) (*decider, Options, clusters.Parts) {
 	t.Helper()
 	const empty = "#!/bin/sh\n[ \"$1\" = container ] && { echo 'Error: No such container' >&2; exit 1; }\n[ \"$1\" = " +
 		"info ] && echo '{\"ServerVersion\":\"29.0.0\"}'\nexit 0\n"
@@ -53,11 +53,11 @@ func newJudged(t *testing.T, machines provider.Provider, now func() time.Time) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject := world.Subject{Environment: env, StateFolder: state, KubeconfigPath: filepath.Join(state, "kubeconfig"),
-		Timeout: time.Hour}
-	parts := world.Parts{Docker: &docker.Client{Binary: filepath.Join(folder, "docker")},
+	asked := Options{Environment: env, Subject: clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: state,
+		KubeconfigPath: filepath.Join(state, "kubeconfig"), Timeout: time.Hour}}
+	parts := clusters.Parts{Docker: &docker.Client{Binary: filepath.Join(folder, "docker")},
 		Kind: kind.New(func(string) {}), Provider: machines, Now: now}
-	return &decider{world.New(subject, parts)}, subject, parts
+	return newDecider(clusters.New(asked.Subject, parts)), asked, parts
 }
 
 // The look right before what cannot be undone: it allows nothing but what the phase was decided for.
@@ -75,7 +75,7 @@ func TestConfirm(t *testing.T) {
 	}{
 		"what was decided for": {[]answer{none}, sweep, false, "", "", 1},
 		"something else": {[]answer{none}, remove, false, fault.Busy,
-			"meanwhile something else has changed what there is: nothing of it exists but leftovers", 1},
+			"the clusters changed while this run was working: nothing of it exists but leftovers", 1},
 		"machines came meanwhile": {[]answer{one}, sweep, false, fault.ClusterUnreachable,
 			"machines of demo exist", 1},
 		"the answer comes late": {[]answer{silent, none}, sweep, false, "", "", 2},
@@ -124,8 +124,8 @@ func TestPlanOfWhatIsNotThere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
-			_, subject, parts := newJudged(t, &inventory{answers: tc.answers}, now)
-			p, err := New(Options{Subject: subject}, parts).Plan(t.Context())
+			_, asked, parts := newJudged(t, &inventory{answers: tc.answers}, now)
+			p, err := New(asked, parts).Plan(t.Context())
 			if fault.CodeOf(err) != tc.code || p.Nothing != tc.nothing {
 				t.Fatalf("%+v, %v", p, err)
 			}

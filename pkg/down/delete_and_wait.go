@@ -9,10 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
 // deleteAndWait deletes Clusters in the cluster whose controllers look after them, and waits until they are gone.
@@ -24,7 +24,7 @@ type deleteAndWait struct {
 
 // delete deletes one Cluster. Cluster API keeps it until all that belongs to it is gone. What is awaited is said when
 // it changes, and when it does not for a while.
-func (f deleteAndWait) delete(ctx context.Context, of pivot.Scope, report pipeline.Reporter) error {
+func (f deleteAndWait) delete(ctx context.Context, of clusters.Scope, report pipeline.Reporter) error {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	var said time.Time
@@ -60,16 +60,12 @@ func (f deleteAndWait) delete(ctx context.Context, of pivot.Scope, report pipeli
 }
 
 // look returns the Cluster, nil when it is gone, and what of its namespace is being deleted.
-func (f deleteAndWait) look(ctx context.Context, of pivot.Scope) (*capi.Cluster, []capi.Leaving, error) {
+func (f deleteAndWait) look(ctx context.Context, of clusters.Scope) (*capi.Cluster, []capi.Leaving, error) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
-	clusters, err := capi.Clusters(ctx, f.cluster, of.Namespace)
-	if err != nil {
+	own, err := clusters.Own(ctx, f.cluster, of)
+	if err != nil || own == nil {
 		return nil, nil, err
-	}
-	own := pivot.Holding{Clusters: clusters}.Cluster(of.Cluster)
-	if own == nil {
-		return nil, nil, nil
 	}
 	leaving, err := capi.Deleting(ctx, f.cluster, of.Namespace)
 	return own, leaving, err

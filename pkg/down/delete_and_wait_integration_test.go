@@ -13,14 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // reporting runs work as a phase, and returns what it said and its error.
@@ -48,7 +47,7 @@ func TestFarewell(t *testing.T) {
 	defer cancel()
 	shared.DefineCluster(ctx, t)
 	shared.Namespaces(ctx, t, "ns", "tenants")
-	scope := pivot.Scope{Namespace: "ns", Cluster: "demo"}
+	scope := clusters.Scope{Namespace: "ns", Cluster: "demo"}
 	bye := deleteAndWait{cluster: shared.Client, heartbeat: time.Minute, now: time.Now}
 	goes := func(c client.Object) {
 		shared.Patch(ctx, t, c, `{"metadata":{"finalizers":[]}}`)
@@ -107,18 +106,18 @@ func (r taking) Waiting(what string, objects []event.Object) {
 }
 
 // seenWorld stands in for the world: the management cluster holds its definition.
-type seenWorld struct{ clusters }
+type seenWorld struct{ observer }
 
-func (seenWorld) look(context.Context) (world.Observation, verdict, error) {
-	return world.Observation{Management: world.ManagementSide{State: world.ManagementActive, Cluster: shared.Client}},
+func (seenWorld) look(context.Context) (clusters.Observation, verdict, error) {
+	return clusters.Observation{Management: clusters.ManagementSide{State: clusters.ManagementActive, Cluster: shared.Client}},
 		verdict{decision: moveBack}, nil
 }
 
 func (seenWorld) Connected(string) (*kube.Cluster, error) { return shared.Client, nil }
 
-func (seenWorld) Side(c *kube.Cluster) pivot.Side { return pivot.Side{Client: c} }
+func (seenWorld) Side(c *kube.Cluster) clusters.Side { return clusters.Side{Client: c} }
 
-func workload(ctx context.Context, t *testing.T, scope pivot.Scope, bye deleteAndWait, goes func(client.Object)) {
+func workload(ctx context.Context, t *testing.T, scope clusters.Scope, bye deleteAndWait, goes func(client.Object)) {
 	own, tenant := fluxserver.NewCluster("ns", "demo"), holding("tenants", "one")
 	applied := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "tenants", Name: "apps"},
 		Spec: kustomizev1.KustomizationSpec{
@@ -128,8 +127,8 @@ func workload(ctx context.Context, t *testing.T, scope pivot.Scope, bye deleteAn
 		"kustomize.toolkit.fluxcd.io/namespace": "tenants"})
 	shared.Create(ctx, t, own, applied)
 	unfit := fault.New(fault.PivotRefused, "the versions differ", "")
-	fits := func(err error) func(context.Context, pivot.Side, pivot.Side, pivot.Scope) error {
-		return func(context.Context, pivot.Side, pivot.Side, pivot.Scope) error { return err }
+	fits := func(err error) func(context.Context, clusters.Side, clusters.Side, clusters.Scope) error {
+		return func(context.Context, clusters.Side, clusters.Side, clusters.Scope) error { return err }
 	}
 	w := workloadClusters{world: seenWorld{}, others: otherClusters{scope: scope, environment: "env"},
 		deletion: func(*kube.Cluster) deleteAndWait { return bye }, fit: fits(unfit)}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -15,17 +14,17 @@ import (
 type deletion struct {
 	world  deleter
 	others otherClusters
-	scope  pivot.Scope
+	scope  clusters.Scope
 	report time.Duration // how often it says what is awaited
 	now    func() time.Time
 }
 
 // deleter is what the deletion needs of the world.
 type deleter interface {
-	clusters
+	observer
 	// EndLease has the lease in a cluster end with that cluster.
 	EndLease(cluster string)
-	request(world.Observation) request
+	request(clusters.Observation) request
 }
 
 func (d deletion) check(ctx context.Context) (pipeline.Status, error) {
@@ -47,23 +46,23 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	if own := o.Bootstrap.Holds.Cluster(d.scope.Cluster); own != nil && !own.Deleting && o.Bootstrap.Down &&
-		o.Management.State == world.ManagementSilent {
+		o.Management.State == clusters.ManagementSilent {
 		return observation{o}.silentManagement(d.world.request(o),
 			"whether it manages other clusters is not known").refusal
 	}
-	c, err := d.world.Connected(world.BootstrapName)
+	c, err := d.world.Connected(clusters.BootstrapName)
 	if err != nil {
 		return err
 	}
 	if err := mark(ctx, c, d.scope); err != nil {
 		return err
 	}
-	if err := world.Suspension(c, d.scope).Suspend(ctx); err != nil {
+	if err := clusters.Suspension(c, d.scope).Suspend(ctx); err != nil {
 		return err
 	}
 	if err := rollout.MarkTakenDown(ctx, c, owned.SuspendedFor(d.scope.Namespace, d.scope.Cluster)); err != nil {
 		return err
 	}
-	d.world.EndLease(world.ManagementName) // its API goes with its machines
+	d.world.EndLease(clusters.ManagementName) // its API goes with its machines
 	return deleteAndWait{cluster: c, heartbeat: d.report, now: d.now}.delete(ctx, d.scope, report)
 }

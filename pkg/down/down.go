@@ -9,13 +9,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // Options is what a run of `down` is asked for.
 type Options struct {
-	world.Subject
+	clusters.Subject
+	Environment *environment.Environment // of the subject
 	bootstrap.Supplies
 	WithWorkloadClusters bool     // delete those too that it still manages
 	Agreed               []string // which of them the user was shown, as namespace/name
@@ -37,8 +39,8 @@ type Run struct {
 }
 
 // New returns a run that has not looked at anything yet.
-func New(o Options, p world.Parts) *Run {
-	return &Run{Options: o, world: &decider{world.New(o.Subject, p)}}
+func New(o Options, p clusters.Parts) *Run {
+	return &Run{Options: o, world: newDecider(clusters.New(o.Subject, p))}
 }
 
 // Requests returns how many API requests this run has sent so far to both clusters, the move included.

@@ -13,7 +13,7 @@ import (
 // leftovers has cleanup delete what is left: the bootstrap cluster, the registry, volumes, files, and what controllers
 // have made in a cloud.
 type leftovers struct {
-	world  clusters
+	world  observer
 	others otherClusters
 	asked  Options
 	leases *lease.Set

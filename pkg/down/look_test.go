@@ -8,10 +8,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // The bootstrap cluster that `down` makes has the proxies that the management cluster was built with, whatever this
@@ -44,10 +44,9 @@ func TestDownKeepsTheValuesOfTheCluster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cluster := &kube.Cluster{Name: "management", Client: fake.NewClientBuilder().WithObjects(
 				tc.values, given.Secrets, given.InfraSecrets).Build()}
-			run := &Run{Options: Options{Subject: world.Subject{Environment: from(
-				map[string]string{"http_proxy": "http://q:1"})}}}
+			run := &Run{Options: Options{Environment: from(map[string]string{"http_proxy": "http://q:1"})}}
 			notes := &pipeline.Notes{}
-			run.keepValues(t.Context(), world.Observation{Management: world.ManagementSide{Cluster: cluster}}, notes)
+			run.keepValues(t.Context(), clusters.Observation{Management: clusters.ManagementSide{Cluster: cluster}}, notes)
 			if got := run.Environment.Spec().Proxies.HTTP; got != tc.want {
 				t.Errorf("the proxy is %q, want %q", got, tc.want)
 			}

@@ -9,19 +9,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
 // mark notes on the management cluster's own Cluster, where c holds it, that it is taken down. The note moves with it.
-func mark(ctx context.Context, c *kube.Cluster, scope pivot.Scope) error {
-	clusters, err := capi.Clusters(ctx, c, scope.Namespace)
+func mark(ctx context.Context, c *kube.Cluster, scope clusters.Scope) error {
+	own, err := clusters.Own(ctx, c, scope)
 	if err != nil {
 		return err
 	}
-	own := pivot.Holding{Clusters: clusters}.Cluster(scope.Cluster)
 	if own == nil || own.Annotations[owned.DownAnnotation] != "" {
 		return nil
 	}

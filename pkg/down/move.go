@@ -4,17 +4,17 @@ import (
 	"context"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // moveHome moves the definition out of the management cluster: a pivot with the sides exchanged, and as safe.
 type moveHome struct {
 	world  mover
 	others otherClusters
-	scope  pivot.Scope
+	scope  clusters.Scope
 	asked  Options
 	move   pivot.Mover
 	now    func() time.Time
@@ -22,17 +22,17 @@ type moveHome struct {
 
 // mover is what the move needs of the world.
 type mover interface {
-	clusters
+	observer
 	// KeepBootstrapKubeconfig writes the file that hints of a failed move name.
 	KeepBootstrapKubeconfig(*kube.Cluster) error
 }
 
 func (m moveHome) run(ctx context.Context, report pipeline.Reporter) error {
-	bootstrap, err := m.world.Connected(world.BootstrapName)
+	bootstrap, err := m.world.Connected(clusters.BootstrapName)
 	if err != nil {
 		return err
 	}
-	management, err := m.world.Connected(world.ManagementName)
+	management, err := m.world.Connected(clusters.ManagementName)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (m moveHome) run(ctx context.Context, report pipeline.Reporter) error {
 	result, err := pivot.Run(ctx, pivot.Input{
 		Source: m.world.Side(management), Target: m.world.Side(bootstrap), Back: true, Scope: m.scope,
 		BackupDir: m.asked.StateFolder, Recipients: m.asked.BackupRecipients, Signer: m.asked.BackupSigner,
-		Version: m.asked.Version, Patience: 2 * time.Minute, Flux: world.Suspension(management, m.scope), Move: m.move,
+		Version: m.asked.Version, Patience: 2 * time.Minute, Flux: clusters.Suspension(management, m.scope), Move: m.move,
 		Now: m.now, Log: report.Log,
 		// From here on `up` must not take the cluster for one that is to be kept. A move that is refused leaves it as
 		// it was.

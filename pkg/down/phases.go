@@ -7,26 +7,26 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // clusters is what most phases need to know of the world.
-type clusters interface {
+type observer interface {
 	// Connected returns one of the two clusters, by its name; an error where none was seen to answer.
 	Connected(name string) (*kube.Cluster, error)
 	// look looks how far the definition is. It changes nothing.
-	look(context.Context) (world.Observation, verdict, error)
+	look(context.Context) (clusters.Observation, verdict, error)
 	// glance does, and asks nobody but the bootstrap cluster where that is enough.
 	peekBootstrap(context.Context) (verdict, error)
 	// confirm looks again, and fails unless that is what is to be done.
-	confirm(context.Context, decision) (world.Observation, error)
-	Side(*kube.Cluster) pivot.Side
+	confirm(context.Context, decision) (clusters.Observation, error)
+	Side(*kube.Cluster) clusters.Side
 }
 
 // Phases returns what `down` does, in order. Each works with the environment as it is when the phase begins: look finds
@@ -49,7 +49,7 @@ func (d *Run) phases() []pipeline.Phase {
 	wanted := bootstrap.Wanted{Supplies: d.Supplies, Environment: d.Environment, StateFolder: d.StateFolder,
 		Engine: w.Docker, Kind: w.Kind}
 	follow := rollout.Options{Heartbeat: d.Heartbeat, Now: w.Now, Kinds: w.Provider.Kinds(),
-		Cluster: rollout.Key{Kind: "Cluster", Namespace: d.Scope().Namespace, Name: d.Scope().Cluster}}
+		Cluster: rollout.Key{Kind: "Cluster", Namespace: d.Scope.Namespace, Name: d.Scope.Cluster}}
 
 	others := d.otherClusters(d.Agreed)
 	look := look{world: w, others: others, keep: d.keepValues}
@@ -65,10 +65,10 @@ func (d *Run) phases() []pipeline.Phase {
 		Environment: d.Environment, Phase: environment.Bootstrap, Fetch: d.Manifests, Follow: follow,
 		Source: d.Source.Kind, Shared: d.BootstrapKubeconfig != "",
 	}}
-	providers := providers{world: w, scope: d.Scope(), release: rollout.Release{Environment: d.Environment,
+	providers := providers{world: w, scope: d.Scope, release: rollout.Release{Environment: d.Environment,
 		Source: d.Source, ProvidersOnly: true}, published: &d.published, follow: follow, now: w.Now}
-	back := moveHome{world: w, others: others, scope: d.Scope(), asked: d.Options, move: capi.Move, now: w.Now}
-	deletion := deletion{world: w, others: others, scope: d.Scope(), report: d.Heartbeat, now: w.Now}
+	back := moveHome{world: w, others: others, scope: d.Scope, asked: d.Options, move: capi.Move, now: w.Now}
+	deletion := deletion{world: w, others: others, scope: d.Scope, report: d.Heartbeat, now: w.Now}
 	rest := leftovers{world: w, others: others, asked: d.Options, leases: w.Leases}
 
 	return []pipeline.Phase{
@@ -94,7 +94,7 @@ func (d *Run) phases() []pipeline.Phase {
 }
 
 // onlyToMove is the Check of a phase that is for the move back only, and of what else says that there is nothing to do.
-func onlyToMove(world clusters, also func(context.Context) (pipeline.Status, error)) func(context.Context) (
+func onlyToMove(world observer, also func(context.Context) (pipeline.Status, error)) func(context.Context) (
 	pipeline.Status, error) {
 	return func(ctx context.Context) (pipeline.Status, error) {
 		v, err := world.peekBootstrap(ctx)

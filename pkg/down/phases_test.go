@@ -21,17 +21,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
-var own = pivot.Scope{Namespace: "ns", Cluster: "demo"}
+var own = clusters.Scope{Namespace: "ns", Cluster: "demo"}
 
 // cluster is one in memory, with the release of telco-cloud-init and these objects.
 func cluster(t *testing.T, name string, objects ...client.Object) *kube.Cluster {
@@ -59,27 +58,27 @@ func clusterObject(namespace, name string, edits ...func(*clusterv1.Cluster)) *c
 type sceneWorld struct {
 	bootstrap, management *kube.Cluster
 	seen                  verdict
-	o                     world.Observation
+	o                     clusters.Observation
 	err                   error // of each look
 	done                  []string
 }
 
 func (s *sceneWorld) Connected(name string) (*kube.Cluster, error) {
-	if c := map[string]*kube.Cluster{world.BootstrapName: s.bootstrap,
-		world.ManagementName: s.management}[name]; c != nil {
+	if c := map[string]*kube.Cluster{clusters.BootstrapName: s.bootstrap,
+		clusters.ManagementName: s.management}[name]; c != nil {
 		return c, nil
 	}
 	return nil, errors.New("this test has no " + name + " cluster")
 }
 
-func (s *sceneWorld) look(context.Context) (world.Observation, verdict, error) {
+func (s *sceneWorld) look(context.Context) (clusters.Observation, verdict, error) {
 	s.o.Bootstrap.Cluster, s.o.Management.Cluster = s.bootstrap, s.management
 	return s.o, s.seen, s.err
 }
 
 func (s *sceneWorld) peekBootstrap(context.Context) (verdict, error) { return s.seen, s.err }
 
-func (s *sceneWorld) confirm(ctx context.Context, allows decision) (world.Observation, error) {
+func (s *sceneWorld) confirm(ctx context.Context, allows decision) (clusters.Observation, error) {
 	o, v, err := s.look(ctx)
 	if err == nil && v.decision != allows {
 		err = fault.New(fault.Busy, "it is something else: "+string(v.decision), "wait")
@@ -87,16 +86,16 @@ func (s *sceneWorld) confirm(ctx context.Context, allows decision) (world.Observ
 	return o, err
 }
 
-func (s *sceneWorld) decideLeased(ctx context.Context, _ pipeline.Reporter) (world.Observation, verdict, error) {
+func (s *sceneWorld) DecideLeased(ctx context.Context, _ pipeline.Reporter) (clusters.Observation, verdict, error) {
 	return s.look(ctx)
 }
 
 func (s *sceneWorld) AskEngine(context.Context) (docker.Info, error) { return docker.Info{}, nil }
-func (s *sceneWorld) Side(c *kube.Cluster) pivot.Side                { return pivot.Side{Client: c.Client} }
-func (s *sceneWorld) UseAndSave(world.Observation) error             { return s.note("adopt") }
+func (s *sceneWorld) Side(c *kube.Cluster) clusters.Side             { return clusters.Side{Client: c.Client} }
+func (s *sceneWorld) UseAndSave(clusters.Observation) error          { return s.note("adopt") }
 func (s *sceneWorld) EndLease(name string)                           { _ = s.note("end the lease of " + name) }
 func (s *sceneWorld) KeepBootstrapKubeconfig(*kube.Cluster) error    { return nil }
-func (s *sceneWorld) request(world.Observation) request {
+func (s *sceneWorld) request(clusters.Observation) request {
 	return request{environment: "env", cluster: "demo", namespace: "ns"}
 }
 
@@ -187,7 +186,7 @@ func TestTheLookNamesOtherClusters(t *testing.T) {
 				management: cluster(t, "management", tc.management...), err: tc.err}
 			w.o.Bootstrap.Down = tc.down
 			tc.others.scope, tc.others.environment = own, "env"
-			keep := func(context.Context, world.Observation, pipeline.Reporter) { _ = w.note("keep the values") }
+			keep := func(context.Context, clusters.Observation, pipeline.Reporter) { _ = w.note("keep the values") }
 			err := look{world: w, others: tc.others, keep: keep}.run(t.Context(), silence{})
 			if fault.CodeOf(err) != tc.code || !slices.Equal(w.done, tc.done) {
 				t.Errorf("%v, %v", err, w.done)
@@ -269,21 +268,21 @@ func TestTheClusterIsMarkedAndThenDeleted(t *testing.T) {
 func TestAMarkedClusterOfASilentManagementClusterStays(t *testing.T) {
 	for name, tc := range map[string]struct {
 		down, deleting bool
-		management     world.ManagementState
+		management     clusters.ManagementState
 		stays          bool
 	}{
-		"marked, and the management cluster is silent": {true, false, world.ManagementSilent, true},
-		"it was being deleted before":                  {true, true, world.ManagementSilent, false},
-		"no run has begun":                             {false, false, world.ManagementSilent, false},
-		"the management cluster answers":               {true, false, world.ManagementEmpty, false},
+		"marked, and the management cluster is silent": {true, false, clusters.ManagementSilent, true},
+		"it was being deleted before":                  {true, true, clusters.ManagementSilent, false},
+		"no run has begun":                             {false, false, clusters.ManagementSilent, false},
+		"the management cluster answers":               {true, false, clusters.ManagementEmpty, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")),
 				seen: verdict{decision: remove}}
 			held := capi.Cluster{Object: capi.Object{Kind: "Cluster", Namespace: "ns", Name: "demo"},
 				Deleting: tc.deleting}
-			w.o.Bootstrap = world.BootstrapSide{Down: tc.down, Holds: pivot.Holding{Clusters: []capi.Cluster{held}}}
-			w.o.Management = world.ManagementSide{State: tc.management, Err: errors.New("timeout")}
+			w.o.Bootstrap = clusters.BootstrapSide{Down: tc.down, Holds: clusters.Holding{Clusters: []capi.Cluster{held}}}
+			w.o.Management = clusters.ManagementSide{State: tc.management, Err: errors.New("timeout")}
 			err := deletion{world: w, others: otherClusters{scope: own}, scope: own, now: time.Now}.run(t.Context(),
 				silence{})
 			refused := fault.CodeOf(err) == fault.ClusterUnreachable &&
@@ -363,7 +362,7 @@ func TestWorkloadClusters(t *testing.T) {
 					return deleteAndWait{cluster: c, heartbeat: time.Minute,
 						now: time.Now}
 				},
-				fit: func(context.Context, pivot.Side, pivot.Side, pivot.Scope) error { return tc.unfit }}
+				fit: func(context.Context, clusters.Side, clusters.Side, clusters.Scope) error { return tc.unfit }}
 			if err := phase.run(t.Context(), silence{}); (err == nil) != tc.gone {
 				t.Fatal(err)
 			}
@@ -437,7 +436,7 @@ func TestTheBootstrapClusterAndItsProviders(t *testing.T) {
 		}
 	}
 	begun := &sceneWorld{bootstrap: cluster(t, "bootstrap"), seen: verdict{decision: moveBack}}
-	begun.o.Bootstrap.State = world.BootstrapPaused
+	begun.o.Bootstrap.State = clusters.BootstrapPaused
 	if err := (providers{world: begun}).run(t.Context(), silence{}); err != nil {
 		t.Errorf("the move back was begun: %v", err)
 	}

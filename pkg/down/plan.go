@@ -31,7 +31,7 @@ type Plan struct {
 // a run which could not begin: with the code fault.CleanupRefused where the cluster manages others and they are not to
 // be deleted too.
 func (d *Run) Plan(ctx context.Context) (Plan, error) {
-	p := Plan{Namespace: d.Scope().Namespace, Cluster: d.Scope().Cluster, Machines: []string{},
+	p := Plan{Namespace: d.Scope.Namespace, Cluster: d.Scope.Cluster, Machines: []string{},
 		WorkloadClusters: []string{}}
 	if _, err := d.world.AskEngine(ctx); err != nil {
 		return p, err
@@ -79,7 +79,7 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 }
 
 func (d *Run) otherClusters(agreed []string) otherClusters {
-	return otherClusters{scope: d.Scope(), environment: d.Environment.Argument(), delete: d.WithWorkloadClusters,
+	return otherClusters{scope: d.Scope, environment: d.Environment.Argument(), delete: d.WithWorkloadClusters,
 		agreed: agreed}
 }
 

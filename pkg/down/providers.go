@@ -4,10 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
@@ -15,8 +14,8 @@ import (
 // providers installs Cluster API and its providers in the bootstrap cluster, and nothing of the management cluster.
 // That their versions are those of the management cluster is a rule of the move.
 type providers struct {
-	world     clusters
-	scope     pivot.Scope
+	world     observer
+	scope     clusters.Scope
 	release   rollout.Release
 	published *content.Published // of an embedded source, once it is
 	follow    rollout.Options
@@ -28,11 +27,11 @@ func (p providers) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	c, err := p.world.Connected(world.BootstrapName)
+	c, err := p.world.Connected(clusters.BootstrapName)
 	if err != nil {
 		return err
 	}
-	if o.Bootstrap.State == world.BootstrapPaused || o.Bootstrap.State == world.BootstrapActive {
+	if o.Bootstrap.State == clusters.BootstrapPaused || o.Bootstrap.State == clusters.BootstrapActive {
 		report.Progress("the move back was begun: they are there")
 		return nil
 	}
@@ -40,7 +39,7 @@ func (p providers) run(ctx context.Context, report pipeline.Reporter) error {
 	release.Phase, release.Published = environment.Bootstrap, *p.published
 	// What a pivot has suspended there is of no use any more: the definition is about to come back, and nothing but the
 	// move may bring it.
-	token, err := release.Apply(ctx, c, world.Suspension(c, p.scope), p.now())
+	token, err := release.Apply(ctx, c, clusters.Suspension(c, p.scope), p.now())
 	if err != nil {
 		return err
 	}

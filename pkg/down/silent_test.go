@@ -7,8 +7,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
@@ -19,26 +19,26 @@ func TestASilentManagementClusterIsRetryable(t *testing.T) {
 	verified := side{state: "active", verified: true}
 	for name, tc := range map[string]struct {
 		bootstrap, management string
-		edit                  func(*world.Observation)
+		edit                  func(*clusters.Observation)
 		retry                 bool
 		hint, lacks           []string
 	}{
-		"silent": {"absent", "silent", func(*world.Observation) {}, true,
+		"silent": {"absent", "silent", func(*clusters.Observation) {}, true,
 			[]string{"Wait a few minutes", "Its kubeconfig is /state/kubeconfig.", remove}, nil},
-		"silent in a move": {"paused", "silent", func(*world.Observation) {}, true,
+		"silent in a move": {"paused", "silent", func(*clusters.Observation) {}, true,
 			[]string{"Wait a few minutes", remove}, nil},
-		"silent since this run began": {"absent", "silent", func(o *world.Observation) { o.Management.Answered = true },
+		"silent since this run began": {"absent", "silent", func(o *clusters.Observation) { o.Management.Answered = true },
 			true,
 			[]string{"Wait a few minutes"}, []string{"cleanup"}},
-		"its machine is paused": {"absent", "silent", func(o *world.Observation) { o.Machines[0].Paused = true }, true,
+		"its machine is paused": {"absent", "silent", func(o *clusters.Observation) { o.Machines[0].Paused = true }, true,
 			[]string{"docker unpause demo-1"}, []string{"Wait"}},
 		"its credentials are refused": {"absent", "silent",
-			func(o *world.Observation) { o.Management.Err = apierrors.NewUnauthorized("ended") }, false,
+			func(o *clusters.Observation) { o.Management.Err = apierrors.NewUnauthorized("ended") }, false,
 			[]string{"--kubeconfig FILE", recovers, remove}, []string{"Wait"}},
-		"its certificate has ended": {"absent", "silent", func(o *world.Observation) {
+		"its certificate has ended": {"absent", "silent", func(o *clusters.Observation) {
 			o.Management.Err = x509.CertificateInvalidError{Reason: x509.Expired}
 		}, false, []string{"kubeadm certs renew apiserver", remove}, []string{"Wait"}},
-		"no kubeconfig names it": {"verified", "absent", func(*world.Observation) {}, false,
+		"no kubeconfig names it": {"verified", "absent", func(*clusters.Observation) {}, false,
 			[]string{"--kubeconfig FILE", recovers, remove}, []string{"Wait"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
@@ -35,38 +35,40 @@ const (
 type request struct {
 	environment, cluster, namespace string
 	place                           string // where the machines are
-	bootstrap, management           pivot.Side
+	bootstrap, management           clusters.Side
 }
 
-func (r request) scope() pivot.Scope { return pivot.Scope{Namespace: r.namespace, Cluster: r.cluster} }
+func (r request) scope() clusters.Scope {
+	return clusters.Scope{Namespace: r.namespace, Cluster: r.cluster}
+}
 
 // observation is an observation as `down` reads it.
-type observation struct{ world.Observation }
+type observation struct{ clusters.Observation }
 
 // judge makes a verdict of an observation. docs/down.md shows the same as a table.
-func judge(of world.Observation, r request) verdict {
+func judge(of clusters.Observation, r request) verdict {
 	o := observation{of}
 	switch {
-	case o.Bootstrap.State == world.BootstrapForeign:
+	case o.Bootstrap.State == clusters.BootstrapForeign:
 		return refused(o.Bootstrap.Err)
 	case fault.CodeOf(o.MachinesErr) == fault.ClusterForeign:
 		return refused(o.MachinesErr)
-	case o.Management.State == world.ManagementForeign:
+	case o.Management.State == clusters.ManagementForeign:
 		return refused(o.Management.Err)
 	case o.Stopped() && !o.Bootstrap.Down: // machines that are being deleted stop before they go
 		return verdict{decision: start}
-	case o.Bootstrap.State == world.BootstrapSilent && o.Bootstrap.Remedy != "":
+	case o.Bootstrap.State == clusters.BootstrapSilent && o.Bootstrap.Remedy != "":
 		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err),
 			nil, o.Bootstrap.Remedy)
-	case o.Bootstrap.State == world.BootstrapSilent:
+	case o.Bootstrap.State == clusters.BootstrapSilent:
 		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err),
 			o.Bootstrap.Err,
 			"Make it answer, and run the same command again: it may hold the only definition of the cluster.")
 	}
 	switch o.Bootstrap.State {
-	case world.BootstrapActive:
+	case clusters.BootstrapActive:
 		return o.inBootstrap(r)
-	case world.BootstrapPaused:
+	case clusters.BootstrapPaused:
 		return o.between(r)
 	}
 	return o.inManagement(r)
@@ -79,9 +81,9 @@ func (o observation) inBootstrap(r request) verdict {
 	switch {
 	case o.Bootstrap.Down: // that was seen before it was marked there
 		return gone
-	case o.Management.State == world.ManagementActive, o.Management.State == world.ManagementPaused:
+	case o.Management.State == clusters.ManagementActive, o.Management.State == clusters.ManagementPaused:
 		return o.between(r)
-	case o.Management.State == world.ManagementSilent && o.Bootstrap.Suspended:
+	case o.Management.State == clusters.ManagementSilent && o.Bootstrap.Suspended:
 		return o.silentManagement(r, "a pivot into it was begun, and how far it came is not known")
 	case o.Management.Cluster == nil && owned.ManagedItself(o.Bootstrap.Holds.Cluster(r.cluster).Annotations):
 		return o.silentManagement(
@@ -93,9 +95,9 @@ func (o observation) inBootstrap(r request) verdict {
 // between judges where both clusters may hold something: a move back that was interrupted is finished, a pivot that was
 // is not ours to finish.
 func (o observation) between(r request) verdict {
-	known := o.Management.State == world.ManagementActive || o.Management.State == world.ManagementPaused
+	known := o.Management.State == clusters.ManagementActive || o.Management.State == clusters.ManagementPaused
 	switch {
-	case !known && !o.Management.Suspended && o.Bootstrap.Holds.PausedByHand(r.scope()):
+	case !known && !o.Management.Suspended && o.Bootstrap.Holds.OwnPausedByHand(r.scope()):
 		return pausedByHand("bootstrap", r.bootstrap, r)
 	case o.Management.Cluster == nil:
 		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
@@ -127,15 +129,15 @@ func (o observation) inManagement(r request) verdict {
 				" --yes --force "+r.cluster+"."))
 	}
 	switch o.Management.State {
-	case world.ManagementActive:
+	case clusters.ManagementActive:
 		return verdict{decision: moveBack, why: "the management cluster holds its own definition"}
-	case world.ManagementPaused:
-		if !o.Management.Holds.PausedByHand(r.scope()) &&
-			(o.Management.Suspended || o.Bootstrap.State == world.BootstrapMoved) {
+	case clusters.ManagementPaused:
+		if !o.Management.Holds.OwnPausedByHand(r.scope()) &&
+			(o.Management.Suspended || o.Bootstrap.State == clusters.BootstrapMoved) {
 			return o.between(r)
 		}
 		return pausedByHand("management", r.management, r)
-	case world.ManagementEmpty:
+	case clusters.ManagementEmpty:
 		if o.Management.Suspended {
 			return refused(fault.New(fault.ClusterUnreachable, fmt.Sprintf("the definition of %s was moved out of the "+
 				"management cluster into a bootstrap cluster, which this Docker engine does not have", r.cluster),
@@ -153,7 +155,7 @@ func (o observation) inManagement(r request) verdict {
 
 // pausedByHand refuses because the Cluster is paused, and not by a move of ours: nobody would delete its machines, and
 // only a person resumes it.
-func pausedByHand(where string, side pivot.Side, r request) verdict {
+func pausedByHand(where string, side clusters.Side, r request) verdict {
 	return refused(fault.New(fault.PivotRefused,
 		fmt.Sprintf("Cluster %s/%s is paused in the %s cluster, and not by a move that is known", r.namespace,
 			r.cluster, where),
@@ -176,7 +178,7 @@ func (o observation) withoutDefinition(r request) verdict {
 				names(o.Machines)),
 			"Look at them, and delete what is left: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+
 				".")}
-	case o.Management.State == world.ManagementSilent:
+	case o.Management.State == clusters.ManagementSilent:
 		if o.MachinesErr == nil && len(o.Machines) == 0 {
 			return none
 		}
@@ -185,7 +187,7 @@ func (o observation) withoutDefinition(r request) verdict {
 		return refused(fault.New(fault.ClusterUnreachable,
 			fmt.Sprintf("no kubeconfig names the management cluster %s, and %s cannot be asked what exists of it",
 				r.cluster, r.place),
-			"Name its kubeconfig with --kubeconfig FILE. "+world.RecoverHint(r.environment)))
+			"Name its kubeconfig with --kubeconfig FILE. "+clusters.RecoverHint(r.environment)))
 	case o.MachinesErr != nil:
 		return silent(fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr),
 			o.MachinesErr, "Run the same command again when it can be asked.")
@@ -193,7 +195,7 @@ func (o observation) withoutDefinition(r request) verdict {
 		return refused(fault.New(fault.ClusterUnreachable,
 			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition",
 				r.cluster, r.place, names(o.Machines)),
-			"Name the kubeconfig of the management cluster with --kubeconfig FILE. "+world.RecoverHint(r.environment)+
+			"Name the kubeconfig of the management cluster with --kubeconfig FILE. "+clusters.RecoverHint(r.environment)+
 				" Or delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+
 				"."))
 	}
@@ -207,7 +209,7 @@ func (o observation) silentManagement(r request, because string) verdict {
 	if o.Management.Err == nil {
 		return refused(fault.New(fault.ClusterUnreachable,
 			fmt.Sprintf("no kubeconfig names the management cluster %s, and %s", r.cluster, because),
-			"Name its kubeconfig with --kubeconfig FILE. "+world.RecoverHint(r.environment)+
+			"Name its kubeconfig with --kubeconfig FILE. "+clusters.RecoverHint(r.environment)+
 				" If it cannot be brought back, delete all that can be found: "+remove))
 	}
 	hint := o.AnswerHint(r.environment, "Wait a few minutes, and run the same command again. Else start what it runs "+
@@ -216,7 +218,7 @@ func (o observation) silentManagement(r request, because string) verdict {
 		hint += " If it cannot be brought back, delete all that can be found: " + remove
 	}
 	err := fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err)
-	if world.Answered(o.Management.Err) {
+	if clusters.Answered(o.Management.Err) {
 		return silent(err, nil, hint)
 	}
 	return verdict{decision: refuse, again: true, refusal: fault.Retryable(err, fault.ClusterUnreachable, hint)}

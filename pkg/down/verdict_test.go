@@ -8,10 +8,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
@@ -25,19 +24,19 @@ type side struct {
 	byHand    bool // its Cluster is paused without the mark of a move
 }
 
-func seen(b, m side, machines []provider.Machine, machinesErr error) world.Observation {
-	own := func(paused bool) pivot.Holding {
+func seen(b, m side, machines []provider.Machine, machinesErr error) clusters.Observation {
+	own := func(paused bool) clusters.Holding {
 		object := capi.Object{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Namespace: "ns", Name: "demo"}
 		c := capi.Cluster{Object: object, Paused: paused}
 		if paused {
 			c.Annotations = map[string]string{"cluster-init.io/pivot": "ns/demo"} // by a move: see byHand
 		}
-		return pivot.Holding{Objects: []capi.Object{object}, Clusters: []capi.Cluster{c}}
+		return clusters.Holding{Objects: []capi.Object{object}, Clusters: []capi.Cluster{c}}
 	}
 	connected := &kube.Cluster{Config: &rest.Config{Host: "https://192.0.2.1:6443"}}
-	o := world.Observation{Machines: machines, MachinesErr: machinesErr,
-		Bootstrap: world.BootstrapSide{State: world.BootstrapState(b.state), Suspended: b.suspended, Down: b.down},
-		Management: world.ManagementSide{State: world.ManagementState(m.state), Suspended: m.suspended, Down: m.down,
+	o := clusters.Observation{Machines: machines, MachinesErr: machinesErr,
+		Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapState(b.state), Suspended: b.suspended, Down: b.down},
+		Management: clusters.ManagementSide{State: clusters.ManagementState(m.state), Suspended: m.suspended, Down: m.down,
 			Named: "/state/kubeconfig"}}
 	switch b.state {
 	case "active", "paused":

@@ -7,25 +7,24 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // otherClusters are the clusters that the management cluster manages besides itself.
 type otherClusters struct {
-	scope       pivot.Scope
+	scope       clusters.Scope
 	environment string
 	delete      bool
 	agreed      []string // as namespace/name: the user was shown that these would be deleted
 }
 
 // found returns those of all namespaces, in both clusters: a move takes along what is in its own namespace only.
-func (a otherClusters) found(ctx context.Context, o world.Observation) (map[*kube.Cluster][]capi.Cluster, error) {
+func (a otherClusters) found(ctx context.Context, o clusters.Observation) (map[*kube.Cluster][]capi.Cluster, error) {
 	all := map[*kube.Cluster][]capi.Cluster{}
 	for _, c := range []*kube.Cluster{o.Management.Cluster, o.Bootstrap.Cluster} {
 		if c == nil {
@@ -43,7 +42,7 @@ func (a otherClusters) found(ctx context.Context, o world.Observation) (map[*kub
 }
 
 // requireNone refuses while there are any: what is done next would lose them.
-func (a otherClusters) requireNone(ctx context.Context, o world.Observation) error {
+func (a otherClusters) requireNone(ctx context.Context, o clusters.Observation) error {
 	found, err := a.found(ctx, o)
 	if err != nil {
 		return err
@@ -55,7 +54,7 @@ func (a otherClusters) requireNone(ctx context.Context, o world.Observation) err
 }
 
 // checkDeletable refuses those that the user does not want deleted, or was not shown.
-func (a otherClusters) checkDeletable(ctx context.Context, o world.Observation) (map[*kube.Cluster][]capi.Cluster,
+func (a otherClusters) checkDeletable(ctx context.Context, o clusters.Observation) (map[*kube.Cluster][]capi.Cluster,
 	error) {
 	found, err := a.found(ctx, o)
 	if err != nil {
@@ -80,11 +79,11 @@ func (a otherClusters) checkDeletable(ctx context.Context, o world.Observation) 
 
 // workloadClusters deletes what the management cluster manages, with its own controllers, where the user wants that.
 type workloadClusters struct {
-	world    clusters
+	world    observer
 	others   otherClusters
 	deletion func(*kube.Cluster) deleteAndWait
 	// fit says whether the definition can be moved back afterwards.
-	fit func(ctx context.Context, source, target pivot.Side, scope pivot.Scope) error
+	fit func(ctx context.Context, source, target clusters.Side, scope clusters.Scope) error
 }
 
 func (w workloadClusters) run(ctx context.Context, report pipeline.Reporter) error {
@@ -116,11 +115,11 @@ func (w workloadClusters) run(ctx context.Context, report pipeline.Reporter) err
 // movable refuses to delete anything before a move that must not start: the management cluster would live on, without
 // the others.
 func (w workloadClusters) movable(ctx context.Context) error {
-	bootstrap, err := w.world.Connected(world.BootstrapName)
+	bootstrap, err := w.world.Connected(clusters.BootstrapName)
 	if err != nil {
 		return err
 	}
-	management, err := w.world.Connected(world.ManagementName)
+	management, err := w.world.Connected(clusters.ManagementName)
 	if err != nil {
 		return err
 	}
@@ -132,19 +131,19 @@ func (w workloadClusters) movable(ctx context.Context) error {
 }
 
 // take deletes the clusters that a cluster manages, one after the other.
-func (w workloadClusters) take(ctx context.Context, holder *kube.Cluster, clusters []capi.Cluster,
+func (w workloadClusters) take(ctx context.Context, holder *kube.Cluster, all []capi.Cluster,
 	report pipeline.Reporter) error {
 	of := w.others.scope
 	if err := mark(ctx, holder, of); err != nil { // from here on it must not be taken for one that is to be kept
 		return err
 	}
-	for _, c := range clusters {
+	for _, c := range all {
 		// Nobody takes this back: it is not the suspension of a move.
 		if err := rollout.SuspendOwner(ctx, holder, c.Labels, owned.SuspendedFor(of.Namespace, of.Cluster)+
 			"/down"); err != nil {
 			return err
 		}
-		if err := w.deletion(holder).delete(ctx, pivot.Scope{Namespace: c.Namespace, Cluster: c.Name},
+		if err := w.deletion(holder).delete(ctx, clusters.Scope{Namespace: c.Namespace, Cluster: c.Name},
 			report); err != nil {
 			return err
 		}
@@ -153,19 +152,13 @@ func (w workloadClusters) take(ctx context.Context, holder *kube.Cluster, cluste
 }
 
 // othersIn returns the Clusters of all namespaces but the management cluster's own.
-func othersIn(ctx context.Context, c *kube.Cluster, own pivot.Scope) ([]capi.Cluster, error) {
-	all, err := capi.Clusters(ctx, c, "")
+func othersIn(ctx context.Context, c *kube.Cluster, own clusters.Scope) ([]capi.Cluster, error) {
+	others, err := clusters.Others(ctx, c, own)
 	if err != nil {
 		return nil, fault.Wrap(fmt.Errorf("see which other clusters the %s cluster manages: %w", c.Name, err),
 			fault.ClusterUnreachable,
 			"They would be lost with it, so nothing is done while that is not known. Run the same command again when "+
 				"it can be read.")
-	}
-	var others []capi.Cluster
-	for _, c := range all {
-		if c.Namespace != own.Namespace || c.Name != own.Cluster {
-			others = append(others, c)
-		}
 	}
 	return others, nil
 }
@@ -184,9 +177,9 @@ func refuseOthers(holder *kube.Cluster, environment string, others []capi.Cluste
 }
 
 // paused refuses Clusters that no controller would delete.
-func paused(clusters []capi.Cluster) error {
+func paused(all []capi.Cluster) error {
 	var names []string
-	for _, c := range clusters {
+	for _, c := range all {
 		if c.Paused {
 			names = append(names, c.Namespace+"/"+c.Name)
 		}

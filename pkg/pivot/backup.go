@@ -12,6 +12,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
@@ -26,7 +27,7 @@ type Keeper struct {
 
 // keepPlanned backs up what a plan moves, notes beside it what it was like, and returns that. The source is not
 // changed, unlike by clusterctl's own backup, which pauses it and may fail to resume it.
-func (k Keeper) keepPlanned(ctx context.Context, source Side, plan Plan) (*record, error) {
+func (k Keeper) keepPlanned(ctx context.Context, source clusters.Side, plan Plan) (*record, error) {
 	r, err := k.planned(ctx, source, plan)
 	if err != nil {
 		return nil, fault.Wrap(fmt.Errorf("back up the %d objects that would be moved: %w", len(plan.Objects), err),
@@ -36,7 +37,7 @@ func (k Keeper) keepPlanned(ctx context.Context, source Side, plan Plan) (*recor
 	return r, nil
 }
 
-func (k Keeper) planned(ctx context.Context, source Side, plan Plan) (*record, error) {
+func (k Keeper) planned(ctx context.Context, source clusters.Side, plan Plan) (*record, error) {
 	graph, err := capi.Discover(ctx, source.Client, plan.Scope.Namespace) // as it is now: the guards took a while
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func removed(path string) error {
 // generation is that of the management cluster's own Cluster.
 func generation(graph *capi.Graph, plan Plan) int64 {
 	for _, o := range plan.Objects {
-		if isOwnCluster(o, plan.Scope) {
+		if plan.Scope.IsOwnCluster(o) {
 			u, _ := graph.Get(o)
 			return u.GetGeneration()
 		}
@@ -77,7 +78,7 @@ func generation(graph *capi.Graph, plan Plan) int64 {
 }
 
 // stage writes and checks a backup, which then waits to get its name.
-func (k Keeper) stage(ctx context.Context, side Side, scope Scope, graph *capi.Graph, moves []capi.Object,
+func (k Keeper) stage(ctx context.Context, side clusters.Side, scope clusters.Scope, graph *capi.Graph, moves []capi.Object,
 	environment []*unstructured.Unstructured) (*backup.Staged, error) {
 	c := backup.Content{
 		Manifest: backup.Manifest{Created: k.Now(), CreatedBy: k.Version, Namespace: scope.Namespace,
@@ -89,7 +90,7 @@ func (k Keeper) stage(ctx context.Context, side Side, scope Scope, graph *capi.G
 		if !there {
 			return nil, fmt.Errorf("%s is not there any more", o)
 		}
-		if isOwnCluster(o, scope) {
+		if scope.IsOwnCluster(o) {
 			c.Kubernetes = kubernetesVersion(graph, moves, u)
 		}
 		c.Sections[backup.Objects] = append(c.Sections[backup.Objects], u)
@@ -110,7 +111,7 @@ func (k Keeper) stage(ctx context.Context, side Side, scope Scope, graph *capi.G
 	return backup.Stage(k.Dir, c, k.Recipients, k.Signer)
 }
 
-func providers(ctx context.Context, side Side) ([]backup.Provider, error) {
+func providers(ctx context.Context, side clusters.Side) ([]backup.Provider, error) {
 	all, err := capi.Providers(ctx, side.Client)
 	var kept []backup.Provider
 	for _, p := range all {

@@ -69,9 +69,9 @@ func (j job) holding(t *testing.T, clusters int, whose string) job {
 // arrived fails the test unless the target has all clusters, active, and the source none.
 func (j job) arrived(t *testing.T, clusters int) {
 	t.Helper()
-	scope := pivot.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
-	state, err := pivot.ReadState(t.Context(), pivot.Side{Client: servers.source.Client},
-		pivot.Side{Client: servers.target.Client}, scope)
+	scope := clusters.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
+	state, err := pivot.ReadState(t.Context(), clusters.Side{Client: servers.source.Client},
+		clusters.Side{Client: servers.target.Client}, scope)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
 // compare holds the target against objects as they were, and returns what is wrong with each, without its content: it
 // may be secret. An error means that the target did not say. running is whether the target's controllers may have acted
 // on it already.
-func compare(ctx context.Context, target Side, d digester, saved []recorded, running bool) (wrong []string, err error) {
+func compare(ctx context.Context, target clusters.Side, d digester, saved []recorded, running bool) (wrong []string, err error) {
 	for _, want := range saved {
 		got := &unstructured.Unstructured{}
 		got.SetAPIVersion(want.APIVersion)
@@ -48,7 +49,7 @@ func (r recorded) differences(d digester, got *unstructured.Unstructured, runnin
 func (d digester) record(o capi.Object, u *unstructured.Unstructured) recorded {
 	r := recorded{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(),
 		Shared: o.Shared, Passing: ofOneMachine(u), parts: d.parts(u)}
-	if beingDeleted(u) {
+	if clusters.BeingDeleted(u) {
 		r.Annotations, r.Controllers = nil, nil
 	}
 	return r

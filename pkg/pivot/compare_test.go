@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
 func TestDifferingParts(t *testing.T) {
@@ -113,7 +114,7 @@ func TestWhatBothSidesKeepIsNotCompared(t *testing.T) {
 
 // Who resumes the source lets it change: what was backed up before says nothing any more.
 func TestARecordIsStaleOnceTheSourceWasResumed(t *testing.T) {
-	scope := Scope{Namespace: "ns", Cluster: "mgmt"}
+	scope := clusters.Scope{Namespace: "ns", Cluster: "mgmt"}
 	for name, tc := range map[string]struct {
 		recorded, now      int64
 		deleting, is, gone bool
@@ -127,10 +128,10 @@ func TestARecordIsStaleOnceTheSourceWasResumed(t *testing.T) {
 		"gone":                         {recorded: 3, gone: true},
 		"nobody knows":                 {now: 9},
 	} {
-		source := Holding{Clusters: []capi.Cluster{{Object: capi.Object{Name: "mgmt"}, Generation: tc.now,
+		source := clusters.Holding{Clusters: []capi.Cluster{{Object: capi.Object{Name: "mgmt"}, Generation: tc.now,
 			Deleting: tc.deleting}}}
 		if tc.gone {
-			source = Holding{}
+			source = clusters.Holding{}
 		}
 		if got := (&record{Generation: tc.recorded}).sourceResumedSince(source, scope); got != tc.is {
 			t.Errorf("%s: stale %t", name, got)

@@ -6,10 +6,12 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
 // NewPlan is what a move begins with: every rule is asked.
-func NewPlan(ctx context.Context, source, target Side, scope Scope) (Plan, error) {
+func NewPlan(ctx context.Context, source, target clusters.Side, scope clusters.Scope) (Plan, error) {
 	return newPlan(ctx, source, target, scope, rules)
 }
 

@@ -7,11 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-var scope = pivot.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}
+var scope = clusters.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}
 
 // side describes one fake cluster.
 type side struct {
@@ -53,8 +53,8 @@ func target(edits ...fixture.Edit) side {
 	return side{providers: fixture.Providers(), edits: edits}
 }
 
-func sides(t *testing.T, from, to side) (pivot.Side, pivot.Side) {
+func sides(t *testing.T, from, to side) (clusters.Side, clusters.Side) {
 	t.Helper()
-	return pivot.Side{Client: from.client(t), Kubeconfig: "/tmp/source.kubeconfig"},
-		pivot.Side{Client: to.client(t), Kubeconfig: "/tmp/target.kubeconfig"}
+	return clusters.Side{Client: from.client(t), Kubeconfig: "/tmp/source.kubeconfig"},
+		clusters.Side{Client: to.client(t), Kubeconfig: "/tmp/target.kubeconfig"}
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -179,7 +180,7 @@ func elsewhere(t *testing.T, r *rehearsal) {
 func snapshot(t *testing.T, r *rehearsal) string {
 	t.Helper()
 	b := &strings.Builder{}
-	for i, side := range []pivot.Side{r.Source, r.Target} {
+	for i, side := range []clusters.Side{r.Source, r.Target} {
 		name := []string{"source", "target"}[i]
 		for _, gvk := range append(fixture.Kinds(), classGVK, gvkOf("Secret"), gvkOf("ConfigMap")) {
 			list := &unstructured.UnstructuredList{}

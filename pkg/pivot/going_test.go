@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
 // A move marks what it is about to delete; what is being deleted already counts alike.
@@ -18,7 +20,7 @@ func TestWhatIsBeingDeleted(t *testing.T) {
 		"being deleted": {map[string]any{"deletionTimestamp": "2026-11-27T10:00:00Z"}, true},
 	} {
 		u := &unstructured.Unstructured{Object: map[string]any{"metadata": tc.metadata}}
-		if got := beingDeleted(u); got != tc.want {
+		if got := clusters.BeingDeleted(u); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -69,7 +70,7 @@ func (j job) pivot() error {
 	if j.Backup != "" {
 		return errors.Join(j.restore(ctx, target), j.wrote(s))
 	}
-	scope := pivot.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
+	scope := clusters.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
 	result, err := pivot.Run(ctx, pivot.Input{Source: source, Target: target, Scope: scope,
 		BackupDir: j.records(), Flux: fileFlux(j.Dir), Move: capi.Move,
 		Now: func() time.Time { return clock(j.records()) }})
@@ -113,20 +114,20 @@ func clock(dir string) time.Time {
 	return time.Date(2026, 1, 2, 3, 4, len(entries), 0, time.UTC)
 }
 
-func (j job) side(path string, s *striker) (pivot.Side, error) {
+func (j job) side(path string, s *striker) (clusters.Side, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return pivot.Side{}, err
+		return clusters.Side{}, err
 	}
 	config, err := clientcmd.RESTConfigFromKubeConfig(text)
 	if err != nil {
-		return pivot.Side{}, err
+		return clusters.Side{}, err
 	}
 	config.QPS = -1
 	seen := &struckSide{striker: s}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return connection{seen, next} })
 	c, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})
-	return pivot.Side{Client: c, Config: config, Kubeconfig: path}, err
+	return clusters.Side{Client: c, Config: config, Kubeconfig: path}, err
 }
 
 // newJob returns a job between the two API servers, without a namespace.
@@ -186,9 +187,9 @@ func (j job) in(t *testing.T) job {
 // check holds both sides against the fixture.
 func (j job) check(t *testing.T) {
 	t.Helper()
-	scope := pivot.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
-	state, err := pivot.ReadState(t.Context(), pivot.Side{Client: servers.source.Client},
-		pivot.Side{Client: servers.target.Client}, scope)
+	scope := clusters.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
+	state, err := pivot.ReadState(t.Context(), clusters.Side{Client: servers.source.Client},
+		clusters.Side{Client: servers.target.Client}, scope)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,13 @@
 package pivot
 
-import "github.com/cluster-init/cluster-init/pkg/capi"
+import (
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
+)
 
 // judge tells the phase from what both sides hold. On the target only the management cluster's own Cluster
 // counts: others there may be its users' business, paused or not.
-func judge(source, target Holding, name string) (Phase, Stage) {
+func judge(source, target clusters.Holding, name string) (Phase, Stage) {
 	here, arrived := !source.Empty(), target.Cluster(name) != nil
 	switch {
 	case !here && !arrived:
@@ -13,7 +16,7 @@ func judge(source, target Holding, name string) (Phase, Stage) {
 		return Interrupted, StageResuming
 	case !here:
 		return Done, StageNone
-	case !arrived && !source.paused():
+	case !arrived && !source.HasPaused():
 		return NotStarted, StageNone // what lies on the target was not put there by a move: RuleTarget judges it
 	case !arrived && len(target.Objects) == 0:
 		return Interrupted, StagePaused
@@ -26,18 +29,18 @@ func judge(source, target Holding, name string) (Phase, Stage) {
 // judgeBoth tells the stage when the Cluster is on the target and something is at the source. clusterctl ends
 // creating before it starts deleting, so whatever the source has and the target lacks was not yet created. What the
 // target has of its own, as that of an active tenant, no move has deleted at the source.
-func judgeBoth(source, target Holding, name string) (Phase, Stage) {
+func judgeBoth(source, target clusters.Holding, name string) (Phase, Stage) {
 	uncopied := len(missing(source.Objects, target.Objects)) > 0
-	deleted := len(missing(target.moved(), source.Objects)) > 0
+	deleted := len(missing(target.Moved(), source.Objects)) > 0
 	switch resumed := !target.Cluster(name).Paused; {
 	case len(source.Clusters) == 0 && !uncopied && !resumed:
 		// its last objects without an owner, which clusterctl deletes in any order, Clusters among them
 		return Interrupted, StageCopied
 	case uncopied && deleted: // no move deletes before all is created: what the source has may not be all
 		return Interrupted, StageConflict
-	case source.active() && (resumed || deleted):
+	case source.HasActive() && (resumed || deleted):
 		return Interrupted, StageConflict
-	case source.active():
+	case source.HasActive():
 		return Interrupted, StageCopying // somebody resumed the source: it has everything and is the one that counts
 	case uncopied && resumed:
 		return Interrupted, StageConflict

@@ -11,13 +11,14 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // Keep backs up the definition that a cluster holds, at any time but that of a move, with what else there is of its
 // environment. It changes nothing in the cluster, and returns where the backup is. What must not be backed up gives an
 // error with the code fault.BackupRefused.
-func (k Keeper) Keep(ctx context.Context, side Side, scope Scope, environment []*unstructured.Unstructured) (
+func (k Keeper) Keep(ctx context.Context, side clusters.Side, scope clusters.Scope, environment []*unstructured.Unstructured) (
 	string, backup.Manifest, error) {
 	before, err := still(ctx, side, scope)
 	if err != nil {
@@ -48,15 +49,15 @@ func (k Keeper) Keep(ctx context.Context, side Side, scope Scope, environment []
 }
 
 // MayKeep refuses, with the code fault.BackupRefused, where Keep would, before anything else is read.
-func MayKeep(ctx context.Context, side Side, scope Scope) error {
+func MayKeep(ctx context.Context, side clusters.Side, scope clusters.Scope) error {
 	_, err := still(ctx, side, scope)
 	return err
 }
 
 // still returns the Clusters of the scope with their UIDs, and refuses where no backup must be made: a restore would
 // resume what somebody has paused, and half of what a move has left is no definition.
-func still(ctx context.Context, side Side, scope Scope) ([]string, error) {
-	holds, err := Hold(ctx, side.Client, scope)
+func still(ctx context.Context, side clusters.Side, scope clusters.Scope) ([]string, error) {
+	holds, err := clusters.Hold(ctx, side.Client, scope)
 	if err != nil {
 		return nil, unread(err)
 	}
@@ -64,7 +65,7 @@ func still(ctx context.Context, side Side, scope Scope) ([]string, error) {
 		return nil, refused(scope, "it does not hold its own definition",
 			"If a pivot was interrupted, run cluster-init up, which finishes it.")
 	}
-	if paused := holds.pausedObjects(); len(paused) > 0 {
+	if paused := holds.Paused(); len(paused) > 0 {
 		var names []string
 		for _, o := range paused {
 			names = append(names, o.String())
@@ -84,7 +85,7 @@ func still(ctx context.Context, side Side, scope Scope) ([]string, error) {
 	return all, nil
 }
 
-func refused(scope Scope, why, hint string) error {
+func refused(scope clusters.Scope, why, hint string) error {
 	return fault.New(fault.BackupRefused, fmt.Sprintf("back up Cluster %s/%s: %s", scope.Namespace, scope.Cluster, why),
 		hint)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -22,20 +23,20 @@ import (
 
 // livingSide is a management cluster that fails the test when it is changed; meanwhile runs before its Clusters are
 // read the last time.
-func livingSide(t *testing.T, s side, meanwhile func(client.Client)) pivot.Side {
+func livingSide(t *testing.T, s side, meanwhile func(client.Client)) clusters.Side {
 	t.Helper()
 	return unwritable(t, s.client(t), meanwhile)
 }
 
 // unwritable is a cluster that fails the test when it is changed.
-func unwritable(t *testing.T, c client.Client, meanwhile func(client.Client)) pivot.Side {
+func unwritable(t *testing.T, c client.Client, meanwhile func(client.Client)) clusters.Side {
 	t.Helper()
 	inner := c.(client.WithWatch)
 	changed := func(o client.Object) error {
 		t.Errorf("%s %s is changed", o.GetObjectKind().GroupVersionKind().Kind, o.GetName())
 		return nil
 	}
-	return pivot.Side{Client: interceptor.NewClient(inner, interceptor.Funcs{
+	return clusters.Side{Client: interceptor.NewClient(inner, interceptor.Funcs{
 		Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
 			return changed(o)
 		},

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/internal/testenv"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -98,11 +99,11 @@ func newStageOf(t *testing.T, objects []*unstructured.Unstructured, edits ...fix
 		name = fmt.Sprintf("%s-%08x", name[:54], sum.Sum32())
 	}
 	s.Input = pivot.Input{
-		Source: pivot.Side{Client: servers.source.Client, Config: servers.source.Config,
+		Source: clusters.Side{Client: servers.source.Client, Config: servers.source.Config,
 			Kubeconfig: "/tmp/source.kubeconfig"},
-		Target: pivot.Side{Client: servers.target.Client, Config: servers.target.Config,
+		Target: clusters.Side{Client: servers.target.Client, Config: servers.target.Config,
 			Kubeconfig: "/tmp/target.kubeconfig"},
-		Scope:     pivot.Scope{Namespace: name, Cluster: fixture.Cluster},
+		Scope:     clusters.Scope{Namespace: name, Cluster: fixture.Cluster},
 		BackupDir: t.TempDir(),
 		Flux:      s.flux,
 		Now:       func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },

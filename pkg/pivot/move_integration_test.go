@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -46,7 +47,7 @@ func TestMoveForReal(t *testing.T) {
 	if state := s.state(); state.Phase != pivot.Done {
 		t.Errorf("the state is %s %s, want done", state.Phase, state.Stage)
 	}
-	if state, err := pivot.ReadState(t.Context(), pivot.Side{}, s.Target, s.Scope); err != nil ||
+	if state, err := pivot.ReadState(t.Context(), clusters.Side{}, s.Target, s.Scope); err != nil ||
 		state.Phase != pivot.Done {
 		t.Errorf("without its source the state is %v, %v, want done", state.Phase, err)
 	}

@@ -141,12 +141,6 @@ func scaledByOthers(u *unstructured.Unstructured) bool {
 	return false
 }
 
-// beingDeleted says whether a move has begun to delete an object: then its annotations are those of the move.
-func beingDeleted(u *unstructured.Unstructured) bool {
-	_, marked := u.GetAnnotations()[clusterctlv1.DeleteForMoveAnnotation]
-	return marked || u.GetDeletionTimestamp() != nil
-}
-
 // keptAnnotations are those that a move keeps: those of users and tools, and those that controllers of Cluster API
 // write.
 func keptAnnotations(u *unstructured.Unstructured) (users, controllers map[string]string) {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -37,7 +38,7 @@ func TestPausedBeside(t *testing.T) {
 			c := selfManagedClient(t, append(fixture.ManagementCluster(), tenant(), class.DeepCopy()), row.edits...)
 			step, err := pivot.PausedBeside(t.Context(), c, scope)
 			must(t, err)
-			if got := step.Command(pivot.Side{}, pivot.Side{Kubeconfig: "/state/kubeconfig"},
+			if got := step.Command(clusters.Side{}, clusters.Side{Kubeconfig: "/state/kubeconfig"},
 				scope); got != strings.Join(row.want, "\n") || len(step.Objects) != len(row.want) {
 				t.Errorf("got %v:\n%s\nwant\n%s", step.Objects, got, strings.Join(row.want, "\n"))
 			}
@@ -61,7 +62,7 @@ func TestWhatAFinishedMoveLeftPausedIsResumed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := selfManagedClient(t, append(fixture.ManagementCluster(), tenant()), append(row.edits, tenantPaused)...)
-			must(t, pivot.ResumeMarked(t.Context(), pivot.Side{Client: c}, scope))
+			must(t, pivot.ResumeMarked(t.Context(), clusters.Side{Client: c}, scope))
 			got := inNamespace(tenant())
 			must(t, c.Get(t.Context(), client.ObjectKeyFromObject(got), got))
 			_, stays := got.Object["spec"].(map[string]any)["paused"]

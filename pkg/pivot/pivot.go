@@ -6,26 +6,10 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
-
-// Side is one of the two clusters of a pivot. The client may have any scheme: everything is read unstructured.
-type Side struct {
-	Client client.Client
-	Config *rest.Config // needed by Run only
-	// Kubeconfig is the path that hints name in their commands; "" leaves the option out.
-	Kubeconfig string
-}
-
-// Scope says which objects a pivot is about.
-type Scope struct {
-	Namespace string // of the Cluster API objects, on both sides
-	Cluster   string // name of the management cluster's own Cluster
-}
 
 // Flux stops and resumes whatever would put back, or prune, what a move takes away. Resume is called only while
 // nothing was moved yet.
@@ -41,10 +25,10 @@ type Mover func(ctx context.Context, in capi.MoveInput) error
 
 // Input is what Run needs. All fields but Announce and Log are required, if they do not say otherwise.
 type Input struct {
-	Source, Target Side
+	Source, Target clusters.Side
 	// Back is for a move away from a management cluster that is not well: its providers and Machines need not be ready.
 	Back      bool
-	Scope     Scope
+	Scope     clusters.Scope
 	BackupDir string // the backup is a new folder, or file, in it
 	// Recipients are who can open the backup; none, which is allowed: it is not encrypted.
 	Recipients backup.Recipients

@@ -8,12 +8,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // Plan is what a move would take along, found without changing anything. A plan exists only if no rule refuses it.
 type Plan struct {
-	Scope     Scope
+	Scope     clusters.Scope
 	Objects   []capi.Object   // sorted by kind, namespace and name; never empty
 	Providers []capi.Provider // of the source; the target has the same versions
 }
@@ -21,7 +22,7 @@ type Plan struct {
 // newPlan reads both sides and holds them against the rules. A move that must not start gives an error with the
 // code fault.PivotRefused which lists all reasons, each a Refusal; one that could not be judged, because an API
 // did not answer, gives fault.ClusterUnreachable.
-func newPlan(ctx context.Context, source, target Side, scope Scope, rules []check) (Plan, error) {
+func newPlan(ctx context.Context, source, target clusters.Side, scope clusters.Scope, rules []check) (Plan, error) {
 	v, refusals, err := inspect(ctx, source, target, scope, rules)
 	if err != nil {
 		return Plan{}, err
@@ -34,13 +35,13 @@ func newPlan(ctx context.Context, source, target Side, scope Scope, rules []chec
 
 // CheckSides says whether two clusters fit together for a move, as far as that is known before it: for who has to do
 // something that cannot be undone first. Its error is that of a move that must not start.
-func CheckSides(ctx context.Context, source, target Side, scope Scope) error {
+func CheckSides(ctx context.Context, source, target clusters.Side, scope clusters.Scope) error {
 	_, err := newPlan(ctx, source, target, scope, rulesOfSides)
 	return err
 }
 
 // inspect holds both sides against the rules, all of them.
-func inspect(ctx context.Context, source, target Side, scope Scope, rules []check) (*view, []*Refusal, error) {
+func inspect(ctx context.Context, source, target clusters.Side, scope clusters.Scope, rules []check) (*view, []*Refusal, error) {
 	v, err := newView(ctx, source, target, scope)
 	if err != nil {
 		return nil, nil, unreadable(err)
@@ -57,7 +58,7 @@ func inspect(ctx context.Context, source, target Side, scope Scope, rules []chec
 }
 
 // refusedBy lists all reasons why a move must not start.
-func refusedBy(scope Scope, refusals []*Refusal) error {
+func refusedBy(scope clusters.Scope, refusals []*Refusal) error {
 	var reasons []error
 	for _, r := range refusals {
 		reasons = append(reasons, r)

@@ -8,13 +8,14 @@ import (
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // Preview is what a pivot would do, found without changing anything: also where a rule refuses it.
 type Preview struct {
-	Scope          Scope
-	Source, Target Side
+	Scope          clusters.Scope
+	Source, Target clusters.Side
 	State          State
 	Begun          bool // Flux is suspended for a pivot, which is the first thing that one does
 	// The rest is empty where no move is ahead: when it is finished, or one was interrupted.
@@ -28,7 +29,7 @@ type Preview struct {
 
 // NewPreview looks at both sides as Run does before it changes anything, with the same rules. begun is whether Flux
 // stands still for a pivot. An error has the code fault.ClusterUnreachable: it could not look.
-func NewPreview(ctx context.Context, source, target Side, scope Scope, begun bool) (Preview, error) {
+func NewPreview(ctx context.Context, source, target clusters.Side, scope clusters.Scope, begun bool) (Preview, error) {
 	state, err := ReadState(ctx, source, target, scope)
 	if err != nil {
 		return Preview{}, unreadable(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
@@ -128,7 +129,7 @@ func readRecord(path string) (*record, error) {
 
 // ofPreviousCluster says whether the record is of an earlier cluster of the same name: neither side has its certificate
 // authority, and at least one has another.
-func (r *record) ofPreviousCluster(ctx context.Context, scope Scope, sides ...Side) (bool, error) {
+func (r *record) ofPreviousCluster(ctx context.Context, scope clusters.Scope, sides ...clusters.Side) (bool, error) {
 	other := false
 	for _, side := range sides {
 		if side.Client == nil || r.Identity == "" {
@@ -152,7 +153,7 @@ func (r *record) ofPreviousCluster(ctx context.Context, scope Scope, sides ...Si
 
 // sourceResumedSince says whether somebody has resumed the source since: what it was like before says nothing any more,
 // another attempt may have moved what came after.
-func (r *record) sourceResumedSince(source Holding, scope Scope) bool {
+func (r *record) sourceResumedSince(source clusters.Holding, scope clusters.Scope) bool {
 	own := source.Cluster(scope.Cluster)
 	if own == nil || r.Generation == 0 {
 		return false

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 )
@@ -49,13 +50,13 @@ func (in Input) recover(ctx context.Context, state State) (Result, error) {
 // pausedByHand refuses to resume, and to move, what a person has paused at the source since the move was begun.
 func (in Input) pausedByHand(state State) error {
 	var refusals []*Refusal
-	for _, o := range state.Source.pausedByHand(in.Scope) {
+	for _, o := range state.Source.PausedByHand(in.Scope) {
 		refusals = append(refusals, pausedAtSource(o, in.Source, in.Target, in.Scope))
 	}
 	err := refusedBy(in.Scope, refusals)
 	return fault.Wrap(err, fault.CodeOf(err), "Nothing was moved. If nobody needs it paused, resume it, and run the "+
 		"same command again:\n"+
-		Step{ActionResume, AtSource, state.Source.pausedByHand(in.Scope)}.Command(in.Source, in.Target, in.Scope))
+		Step{ActionResume, AtSource, state.Source.PausedByHand(in.Scope)}.Command(in.Source, in.Target, in.Scope))
 }
 
 // saved returns what the interrupted move backed up; nil where it was begun on another machine, where the record is of
@@ -143,7 +144,7 @@ func (in Input) finish(ctx context.Context, state State, saved *record, steps []
 		case ActionCompare:
 			wrong, err = in.differing(ctx, saved, left)
 		case ActionDelete:
-			err = deleteAll(ctx, in.Source, left, state.Source.apart)
+			err = deleteAll(ctx, in.Source, left, state.Source.Foreign)
 		case ActionResume:
 			err = resume(ctx, in.Target, step.Objects)
 		default:
@@ -196,7 +197,7 @@ func (in Input) stop(state State, saved *record, why string) error {
 		keep += "\nWhat was there before the move is in " + whereIs(saved.path) + "."
 	}
 	keep += "\nWhen the target has all that is needed, resume it:\n" + Step{ActionResume, AtTarget,
-		state.Target.pausedObjects()}.Command(in.Source, in.Target, in.Scope)
+		state.Target.Paused()}.Command(in.Source, in.Target, in.Scope)
 	if saved != nil {
 		keep += "\nand remove " + marker(saved.path) + "."
 	}
@@ -223,7 +224,7 @@ func (in Input) leftAtSource(ctx context.Context, state State) ([]*unstructured.
 }
 
 // resume unpauses Clusters and ClusterClasses.
-func resume(ctx context.Context, side Side, clusters []capi.Object) error {
+func resume(ctx context.Context, side clusters.Side, clusters []capi.Object) error {
 	for _, o := range clusters {
 		u := &unstructured.Unstructured{}
 		u.SetAPIVersion(o.APIVersion)
@@ -240,7 +241,7 @@ func resume(ctx context.Context, side Side, clusters []capi.Object) error {
 // deleteAll deletes objects as a move does: at once, without what their finalizers stand for, as the target looks after
 // them. What belongs to a Cluster goes first, so that the next run sees that something is gone, see apart. Clusters go
 // last, since as long as one is there its controllers know that it is paused.
-func deleteAll(ctx context.Context, side Side, objects []*unstructured.Unstructured, apart map[capi.Key]bool) error {
+func deleteAll(ctx context.Context, side clusters.Side, objects []*unstructured.Unstructured, apart map[capi.Key]bool) error {
 	rank := func(u *unstructured.Unstructured) int {
 		switch {
 		case u.GetKind() == clusterv1.ClusterKind:

@@ -8,6 +8,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
@@ -49,14 +50,14 @@ type Step struct {
 // same machines, and nothing is deleted before it was compared.
 func (s State) Recovery() []Step {
 	switch {
-	case !s.Explained(), s.sourceIsComplete() && len(s.Source.pausedByHand(s.scope)) > 0:
+	case !s.Explained(), s.sourceIsComplete() && len(s.Source.PausedByHand(s.scope)) > 0:
 		return nil
 	case s.sourceIsComplete():
-		return []Step{{ActionResume, AtSource, s.Source.pausedByMove(s.scope)}, {ActionMove, AtTarget, nil}}
+		return []Step{{ActionResume, AtSource, s.Source.PausedByMove(s.scope)}, {ActionMove, AtTarget, nil}}
 	case !s.pausedByMove():
 		return nil
 	}
-	resume := Step{ActionResume, AtTarget, s.Target.pausedByMove(s.scope)}
+	resume := Step{ActionResume, AtTarget, s.Target.PausedByMove(s.scope)}
 	if s.Stage == StageResuming {
 		return []Step{{ActionCompare, AtTarget, nil}, resume}
 	}
@@ -66,8 +67,8 @@ func (s State) Recovery() []Step {
 // pausedByMove is whether a move has paused the management cluster's own Cluster on the target. A finished pivot, and a
 // person who paused the Cluster then, would look the same without the mark.
 func (s State) pausedByMove() bool {
-	return slices.ContainsFunc(s.Target.pausedByMove(s.scope),
-		func(o capi.Object) bool { return isOwnCluster(o, s.scope) })
+	return slices.ContainsFunc(s.Target.PausedByMove(s.scope),
+		func(o capi.Object) bool { return s.scope.IsOwnCluster(o) })
 }
 
 // sourceIsComplete says whether the source still has everything, so that moving again is safe: nothing of it is gone,
@@ -76,23 +77,12 @@ func (s State) sourceIsComplete() bool {
 	if s.Stage == StagePaused || s.Stage == StageCopying { // all of it was not even created on the target
 		return true
 	}
-	return s.Stage == StageCopied && len(missing(s.Target.moved(), s.Source.Objects)) == 0 && !s.Source.going
-}
-
-// pausedObjects are what a move pauses: Clusters, and the ClusterClasses before them.
-func (h Holding) pausedObjects() []capi.Object {
-	objects := slices.Clone(h.PausedClasses)
-	for _, c := range h.Clusters {
-		if c.Paused {
-			objects = append(objects, c.Object)
-		}
-	}
-	return objects
+	return s.Stage == StageCopied && len(missing(s.Target.Moved(), s.Source.Objects)) == 0 && !s.Source.BeingDeleted
 }
 
 // Err returns nil unless the pivot is interrupted. Then it is a fault with the code fault.PivotFailed which says what
 // is where; its hint holds the commands that lead out. The commands name the kubeconfig files of the two sides.
-func (s State) Err(source, target Side, scope Scope) error {
+func (s State) Err(source, target clusters.Side, scope clusters.Scope) error {
 	if s.Phase != Interrupted {
 		return nil
 	}
@@ -104,7 +94,7 @@ func (s State) Err(source, target Side, scope Scope) error {
 
 // wayOut is what a person does. What is deleted at the source by a recovery stays there, paused: it goes with the
 // bootstrap cluster.
-func (s State) wayOut(source, target Side) string {
+func (s State) wayOut(source, target clusters.Side) string {
 	if !s.Explained() {
 		return "Two clusters may be managing the same machines. Pause the one that should not, compare both, and keep " +
 			"the backup:\n" +
@@ -118,11 +108,11 @@ func (s State) wayOut(source, target Side) string {
 	case steps == nil && s.sourceIsComplete():
 		lines = []string{"Something is paused at the source without the mark of the move: a person has paused it. If " +
 			"nobody needs it paused, resume it:"}
-		steps = []Step{{ActionResume, AtSource, s.Source.pausedByHand(s.scope)}}
+		steps = []Step{{ActionResume, AtSource, s.Source.PausedByHand(s.scope)}}
 	case steps == nil:
 		lines = []string{"The target has everything, paused without the mark of the move: a person has paused it. If " +
 			"nobody needs it paused, resume it:"}
-		steps = []Step{{ActionResume, AtTarget, s.Target.pausedObjects()}}
+		steps = []Step{{ActionResume, AtTarget, s.Target.Paused()}}
 	}
 	for _, step := range steps {
 		// then nothing is half done, and a run moves by itself
@@ -147,8 +137,8 @@ func (s State) whatIsWhere() string {
 }
 
 // Command is how a person does a step; "" where a person need not.
-func (s Step) Command(source, target Side, scope Scope) string {
-	side := map[Where]Side{AtSource: source, AtTarget: target}[s.Where]
+func (s Step) Command(source, target clusters.Side, scope clusters.Scope) string {
+	side := map[Where]clusters.Side{AtSource: source, AtTarget: target}[s.Where]
 	switch s.Action {
 	case ActionMove:
 		return "clusterctl move" + option("--kubeconfig", source.Kubeconfig) + option("--to-kubeconfig",
@@ -179,7 +169,7 @@ func resumed(o capi.Object) string {
 }
 
 // Kubectl is how a person's command for a side begins.
-func Kubectl(side Side, scope Scope) string {
+func Kubectl(side clusters.Side, scope clusters.Scope) string {
 	return "kubectl" + option("--kubeconfig", side.Kubeconfig) + " -n " + scope.Namespace
 }
 

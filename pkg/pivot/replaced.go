@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
@@ -21,8 +22,8 @@ import (
 //
 // The move is verified right after it. From then on the target's controllers may do what they find to do, and the
 // Machines are noted on the Cluster until ForgetMachines.
-func Replaced(ctx context.Context, target client.Client, scope Scope) ([]string, error) {
-	own, err := ownCluster(ctx, Side{Client: target}, scope)
+func Replaced(ctx context.Context, target client.Client, scope clusters.Scope) ([]string, error) {
+	own, err := ownCluster(ctx, clusters.Side{Client: target}, scope)
 	if err != nil {
 		return nil, fmt.Errorf("read the target: %w", err)
 	}
@@ -58,20 +59,20 @@ func Replaced(ctx context.Context, target client.Client, scope Scope) ([]string,
 }
 
 // ForgetMachines takes away the note that Replaced reads.
-func ForgetMachines(ctx context.Context, target client.Client, scope Scope) error {
-	own, err := ownCluster(ctx, Side{Client: target}, scope)
+func ForgetMachines(ctx context.Context, target client.Client, scope clusters.Scope) error {
+	own, err := ownCluster(ctx, clusters.Side{Client: target}, scope)
 	if err != nil {
 		return fmt.Errorf("read the target: %w", err)
 	}
 	if own == nil || own.Annotations[owned.MachinesAnnotation] == "" {
 		return nil
 	}
-	return annotate(ctx, Side{Client: target}, own.Object, map[string]any{owned.MachinesAnnotation: nil})
+	return annotate(ctx, clusters.Side{Client: target}, own.Object, map[string]any{owned.MachinesAnnotation: nil})
 }
 
 // movedMachines is the note: the Machines of the own Cluster among moved, with the provider IDs that they have here; ""
 // for one that is gone already.
-func movedMachines(ctx context.Context, target Side, scope Scope, moved []capi.Object) (string, error) {
+func movedMachines(ctx context.Context, target clusters.Side, scope clusters.Scope, moved []capi.Object) (string, error) {
 	noted := map[string]string{}
 	for _, o := range moved {
 		if o.Kind == "Machine" && o.Key().Group == clusterv1.GroupVersion.Group {
@@ -94,7 +95,7 @@ func movedMachines(ctx context.Context, target Side, scope Scope, moved []capi.O
 }
 
 // annotate sets annotations, and removes those that are nil.
-func annotate(ctx context.Context, side Side, o capi.Object, values map[string]any) error {
+func annotate(ctx context.Context, side clusters.Side, o capi.Object, values map[string]any) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": values}})
 	if err != nil {
 		return err

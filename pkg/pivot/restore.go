@@ -10,6 +10,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
@@ -17,7 +18,7 @@ import (
 type RestoreInput struct {
 	Backup *backup.Backup
 	Path   string // of the backup: the folder, or the encrypted file
-	Target Side
+	Target clusters.Side
 	// TargetKubeconfig is the content of the file that Target is connected by: its authority says which cluster it is.
 	TargetKubeconfig []byte
 	// Verified is whether the signature of the backup was checked with a key of the user's: then its own word counts.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
 // Adoption is how far the target has come with what was restored.
@@ -21,7 +22,7 @@ type Adoption struct {
 }
 
 // Adopt looks, once, how far the target has come with the Clusters of a backup that was restored.
-func Adopt(ctx context.Context, target Side, b *backup.Backup) (Adoption, error) {
+func Adopt(ctx context.Context, target clusters.Side, b *backup.Backup) (Adoption, error) {
 	in := RestoreInput{Backup: b}
 	var a Adoption
 	clusters, err := capi.Clusters(ctx, target.Client, b.Manifest.Namespace)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
@@ -74,7 +75,7 @@ func (in RestoreInput) ofBackup(err error) error {
 // view is what the rules of a move look at, with the backup in place of a source.
 func (in RestoreInput) view(ctx context.Context) (*view, error) {
 	m := in.Backup.Manifest
-	v := &view{scope: Scope{Namespace: m.Namespace, Cluster: m.Cluster}, sourceSide: in.Target, targetSide: in.Target,
+	v := &view{scope: clusters.Scope{Namespace: m.Namespace, Cluster: m.Cluster}, sourceSide: in.Target, targetSide: in.Target,
 		denied: map[schema.GroupKind]bool{}}
 	for _, read := range []func() error{
 		func() (err error) { v.target, err = capi.Discover(ctx, in.Target.Client, m.Namespace); return },

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
@@ -74,7 +75,7 @@ func (j job) restoring(t *testing.T) job {
 }
 
 // restore is what such a job's process does.
-func (j job) restore(ctx context.Context, target pivot.Side) error {
+func (j job) restore(ctx context.Context, target clusters.Side) error {
 	b, err := backup.Open(j.Backup, backup.Identities{})
 	if err != nil {
 		return err

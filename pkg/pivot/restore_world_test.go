@@ -16,6 +16,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -39,7 +40,7 @@ func newRestoring(t *testing.T, edits ...fixture.Edit) *restoring {
 	t.Helper()
 	r := &restoring{}
 	r.backUp(t, edits...)
-	r.Target = pivot.Side{Client: target().client(t), Kubeconfig: "/tmp/target.kubeconfig"}
+	r.Target = clusters.Side{Client: target().client(t), Kubeconfig: "/tmp/target.kubeconfig"}
 	r.Restore = func(ctx context.Context, in capi.RestoreInput) error { return r.createByHand(ctx, in.Objects) }
 	r.Former = []pivot.FormerKubeconfig{{Path: "/state/kubeconfig",
 		Content: []byte(strings.Replace(oldKubeconfig, "hunter2", "another-token", 1))}}
@@ -62,7 +63,7 @@ func (r *restoring) backUp(t *testing.T, edits ...fixture.Edit) {
 			"value"),
 		fixture.Unset("Secret", "cloud-credentials", "metadata", "labels"),
 	}, edits...)
-	path, _, err := k.Keep(t.Context(), pivot.Side{Client: source(edits...).client(t)}, scope, nil)
+	path, _, err := k.Keep(t.Context(), clusters.Side{Client: source(edits...).client(t)}, scope, nil)
 	must(t, err)
 	r.Path = path
 	r.Backup, err = backup.Open(path, backup.Identities{})

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
@@ -18,7 +19,7 @@ import (
 // Machines that are replaced one after the other are all ready between two of them, so SelfManaged alone does not see
 // that there is more to come. What waits for somebody's hand is left out: what is paused, and the replacement of
 // machines that somebody deletes.
-func RolledOut(ctx context.Context, target client.Client, scope Scope) ([]Unmet, error) {
+func RolledOut(ctx context.Context, target client.Client, scope clusters.Scope) ([]Unmet, error) {
 	unmet, err := rolledOut(ctx, target, scope)
 	if err != nil {
 		return nil, fmt.Errorf("see whether all machines are as they should be: %w", err)
@@ -26,12 +27,11 @@ func RolledOut(ctx context.Context, target client.Client, scope Scope) ([]Unmet,
 	return unmet, nil
 }
 
-func rolledOut(ctx context.Context, target client.Client, scope Scope) ([]Unmet, error) {
-	clusters, err := capi.Clusters(ctx, target, scope.Namespace)
+func rolledOut(ctx context.Context, target client.Client, scope clusters.Scope) ([]Unmet, error) {
+	own, err := clusters.Own(ctx, target, scope)
 	if err != nil {
 		return nil, err
 	}
-	own := Holding{Clusters: clusters}.Cluster(scope.Cluster)
 	if own == nil {
 		return []Unmet{absentCluster(scope)}, nil
 	}
@@ -39,7 +39,7 @@ func rolledOut(ctx context.Context, target client.Client, scope Scope) ([]Unmet,
 	if err != nil {
 		return nil, err
 	}
-	m := machinery{graph: graph, own: ownObjects(graph, scope)}
+	m := machinery{graph: graph, own: clusters.OwnObjects(graph, scope)}
 	plane, err := m.controlPlane(ctx, target, own)
 	return append(plane, m.workers()...), err
 }

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
@@ -99,7 +100,7 @@ func TestRolledOut(t *testing.T) {
 				objects = append(objects, other)
 			}
 			unmet, err := pivot.RolledOut(t.Context(), selfManagedClient(t, objects, tc.edits...),
-				pivot.Scope{Namespace: fixture.Namespace, Cluster: "mgmt"})
+				clusters.Scope{Namespace: fixture.Namespace, Cluster: "mgmt"})
 			if err != nil || len(unmet) != len(tc.want) {
 				t.Fatalf("%v, %v, want %q", unmet, err, tc.want)
 			}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
@@ -37,7 +38,7 @@ const actingBound = 3 * time.Minute
 
 // AwaitActing waits until nothing keeps a target from acting on what it is given, for 3 minutes at most. It returns no
 // error: the rules of the move check again, and report what they find.
-func AwaitActing(ctx context.Context, target Side, waiting func(what string)) {
+func AwaitActing(ctx context.Context, target clusters.Side, waiting func(what string)) {
 	awaitNoRefusal(ctx, func(ctx context.Context) ([]*Refusal, error) {
 		return checkHealth(ctx, &view{targetSide: target})
 	}, waiting)
@@ -79,7 +80,7 @@ func refusalsOf(findings []readiness.Finding) []*Refusal {
 }
 
 // connected is a connection to a side that reads typed objects, too.
-func connected(side Side) (*kube.Cluster, error) {
+func connected(side clusters.Side) (*kube.Cluster, error) {
 	typed, err := client.New(side.Config, client.Options{})
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
 // checkLabels finds the CRDs whose objects clusterctl would leave behind (no label at the source), and those that
@@ -45,7 +46,7 @@ func unseen(v *view) []*Refusal {
 }
 
 // labelCRD is how a person labels a CRD. Providers that are installed by a component get their labels there.
-func (v *view) labelCRD(side Side, name string) string {
+func (v *view) labelCRD(side clusters.Side, name string) string {
 	return "In the component that installs it, and here: kubectl" + option("--kubeconfig", side.Kubeconfig) +
 		" label crd " + name + " " + capi.MoveLabel + "="
 }

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
 // What a move does to each object, as mover.go of clusterctl has it: a mark and the finalizers are patched at the
@@ -23,7 +24,7 @@ func checkPermissions(ctx context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	for _, side := range []struct {
 		where Where
-		Side
+		clusters.Side
 		verbs []string
 	}{{AtSource, v.sourceSide, sourceVerbs}, {AtTarget, v.targetSide, targetVerbs}} {
 		found, err := v.missing(ctx, side.where, side.Side, side.verbs)
@@ -35,7 +36,7 @@ func checkPermissions(ctx context.Context, v *view) ([]*Refusal, error) {
 	return refusals, nil
 }
 
-func (v *view) missing(ctx context.Context, where Where, side Side, verbs []string) ([]*Refusal, error) {
+func (v *view) missing(ctx context.Context, where Where, side clusters.Side, verbs []string) ([]*Refusal, error) {
 	if all, err := capi.Allowed(ctx, side.Client, capi.Everything()); err != nil || all {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (v *view) missing(ctx context.Context, where Where, side Side, verbs []stri
 }
 
 // lackingNamespace refuses a target that lacks the namespace, and a user who may not create it: a move does.
-func (v *view) lackingNamespace(ctx context.Context, where Where, side Side) ([]*Refusal, error) {
+func (v *view) lackingNamespace(ctx context.Context, where Where, side clusters.Side) ([]*Refusal, error) {
 	if where != AtTarget {
 		return nil, nil
 	}

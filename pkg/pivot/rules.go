@@ -9,6 +9,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
 func checkCluster(_ context.Context, v *view) ([]*Refusal, error) {
@@ -160,7 +161,7 @@ func checkPaused(_ context.Context, v *view) ([]*Refusal, error) {
 	return refusals, nil
 }
 
-func pausedAtSource(o capi.Object, source, target Side, scope Scope) *Refusal {
+func pausedAtSource(o capi.Object, source, target clusters.Side, scope clusters.Scope) *Refusal {
 	return &Refusal{Rule: RulePaused, Object: o.String(), Reason: "is paused at the source",
 		Remedy: Step{ActionResume, AtSource, []capi.Object{o}}.Command(source, target, scope)}
 }

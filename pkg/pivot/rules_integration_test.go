@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -82,7 +83,7 @@ func TestWebhooksOfTheTargetAreAsked(t *testing.T) {
 // What the users of the two kubeconfigs may not do is known before a move, as the API servers themselves know it.
 func TestPermissionsOnBothSides(t *testing.T) {
 	s := newStage(t)
-	for where, side := range map[string]*pivot.Side{"source": &s.Source, "target": &s.Target} {
+	for where, side := range map[string]*clusters.Side{"source": &s.Source, "target": &s.Target} {
 		role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "reads-all"}, Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list"}},
 			{APIGroups: []string{"cluster.x-k8s.io"}, Resources: []string{"*"},
@@ -146,7 +147,7 @@ func as(t *testing.T, config *rest.Config, user string) client.Client {
 func TestWhatAPlanAsks(t *testing.T) {
 	s := newStage(t)
 	var tries, reviews atomic.Int64
-	for _, side := range []*pivot.Side{&s.Source, &s.Target} {
+	for _, side := range []*clusters.Side{&s.Source, &s.Target} {
 		config := rest.CopyConfig(side.Config)
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 			return roundTripper(func(r *http.Request) (*http.Response, error) {

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -27,7 +28,7 @@ type answering struct {
 	list   func(kind, namespace string) error
 }
 
-func (a answering) on(side *pivot.Side) {
+func (a answering) on(side *clusters.Side) {
 	side.Client = interceptor.NewClient(side.Client.(client.WithWatch), interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			options := (&client.CreateOptions{}).ApplyOptions(opts)
@@ -361,7 +362,7 @@ func TestAClassWhoseExtensionTheTargetLacks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			from, to := sides(t, source(ofItsClass), target())
-			for _, side := range []pivot.Side{from, to} {
+			for _, side := range []clusters.Side{from, to} {
 				must(t, side.Client.Create(t.Context(), fixture.CRDOf(classGVK)))
 			}
 			must(t, fixture.Create(t.Context(), from.Client, fixture.Namespace, oneOf(class.DeepCopy())))

@@ -94,7 +94,7 @@ func (in Input) backUpAndMove(ctx context.Context, plan Plan) (Result, error) {
 // moveAndVerify moves and verifies.
 func (in Input) moveAndVerify(ctx context.Context, plan Plan, saved *record) (Result, error) {
 	err := in.Move(ctx, capi.MoveInput{
-		From: in.Source.Config, To: in.Target.Config, Namespace: in.Scope.Namespace, Mark: in.Scope.mark(), Log: in.Log,
+		From: in.Source.Config, To: in.Target.Config, Namespace: in.Scope.Namespace, Mark: in.Scope.Mark(), Log: in.Log,
 		TakenOver: lease.DetachUntilLost(ctx).Done(),
 	})
 	lost := lostLease(ctx)

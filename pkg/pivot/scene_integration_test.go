@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
@@ -40,11 +41,11 @@ func TestWhatClusterctlLeaves(t *testing.T) {
 
 func leaveForReal(t *testing.T, seed uint64) {
 	ctx, scene := t.Context(), fixture.NewScene(seed)
-	from := pivot.Side{Client: servers.source.Client, Config: servers.source.Config}
-	to := pivot.Side{Client: servers.target.Client, Config: servers.target.Config}
-	scope := pivot.Scope{Namespace: fmt.Sprintf("scene-%d", seed), Cluster: fixture.Cluster}
+	from := clusters.Side{Client: servers.source.Client, Config: servers.source.Config}
+	to := clusters.Side{Client: servers.target.Client, Config: servers.target.Config}
+	scope := clusters.Scope{Namespace: fmt.Sprintf("scene-%d", seed), Cluster: fixture.Cluster}
 	defer func() {
-		for _, side := range []pivot.Side{from, to} {
+		for _, side := range []clusters.Side{from, to} {
 			if err := scene.Remove(ctx, side.Client); err != nil {
 				t.Error(err)
 			}

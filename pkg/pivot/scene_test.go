@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -62,9 +63,9 @@ func TestPreviewNamesAllThatStays(t *testing.T) {
 	}
 }
 
-func sceneSides(t *testing.T, scene *fixture.Scene) (pivot.Side, pivot.Side) {
+func sceneSides(t *testing.T, scene *fixture.Scene) (clusters.Side, clusters.Side) {
 	t.Helper()
-	var sides []pivot.Side
+	var sides []clusters.Side
 	for range 2 {
 		c, err := fixture.FakeClient(fixture.SceneDefinitions())
 		if err != nil {
@@ -73,7 +74,7 @@ func sceneSides(t *testing.T, scene *fixture.Scene) (pivot.Side, pivot.Side) {
 		if err := fixture.Create(t.Context(), c, "capi-system", fixture.Providers()); err != nil {
 			t.Fatal(err)
 		}
-		sides = append(sides, pivot.Side{Client: c})
+		sides = append(sides, clusters.Side{Client: c})
 	}
 	if err := scene.Create(t.Context(), sides[0].Client, fixture.Namespace); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
 // Aspect names one part of a management cluster that manages itself.
@@ -46,7 +47,7 @@ func (u Unmet) String() string { return u.Object + ": " + u.Message }
 //
 // The controllers are looked at when nothing else is open: that is a look at every object, and all the rest needs them
 // too.
-func SelfManaged(ctx context.Context, target client.Client, scope Scope, kustomizations []client.ObjectKey) (
+func SelfManaged(ctx context.Context, target client.Client, scope clusters.Scope, kustomizations []client.ObjectKey) (
 	[]Unmet, error) {
 	var all []Unmet
 	for _, look := range []func() ([]Unmet, error){
@@ -69,12 +70,11 @@ func SelfManaged(ctx context.Context, target client.Client, scope Scope, kustomi
 	return all, nil
 }
 
-func lookAtCluster(ctx context.Context, c client.Client, scope Scope) ([]Unmet, error) {
-	clusters, err := capi.Clusters(ctx, c, scope.Namespace)
+func lookAtCluster(ctx context.Context, c client.Client, scope clusters.Scope) ([]Unmet, error) {
+	own, err := clusters.Own(ctx, c, scope)
 	if err != nil {
 		return nil, err
 	}
-	own := Holding{Clusters: clusters}.Cluster(scope.Cluster)
 	if own == nil {
 		return []Unmet{absentCluster(scope)}, nil
 	}
@@ -93,7 +93,7 @@ func lookAtCluster(ctx context.Context, c client.Client, scope Scope) ([]Unmet, 
 	return append(unmet, more...), err
 }
 
-func absentCluster(scope Scope) Unmet {
+func absentCluster(scope clusters.Scope) Unmet {
 	return Unmet{Aspect: AspectCluster, Object: fmt.Sprintf("Cluster %s/%s", scope.Namespace, scope.Cluster),
 		Message: "is not in its own API"}
 }

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
 // lookAtControllers finds what belongs to the Cluster and moves with it, and was not reconciled here as it is now.
@@ -23,37 +22,18 @@ import (
 //
 // Nothing has to make the controllers look: each of them watches the Cluster for the end of its pause. What a user
 // paused, and what belongs to other Clusters, is left out.
-func lookAtControllers(ctx context.Context, c client.Client, scope Scope) ([]Unmet, error) {
+func lookAtControllers(ctx context.Context, c client.Client, scope clusters.Scope) ([]Unmet, error) {
 	graph, err := capi.Discover(ctx, c, scope.Namespace)
 	if err != nil {
 		return nil, err
 	}
 	var unmet []Unmet
-	for _, o := range ownObjects(graph, scope) {
+	for _, o := range clusters.OwnObjects(graph, scope) {
 		if problem := notReconciled(graph, o); problem != "" {
 			unmet = append(unmet, Unmet{Aspect: AspectControllers, Object: o.String(), Message: problem, Waiting: true})
 		}
 	}
 	return unmet, nil
-}
-
-// ownObjects are those of the management cluster's own Cluster, with its ClusterClass.
-func ownObjects(graph *capi.Graph, scope Scope) []capi.Object {
-	byUID := map[types.UID]capi.Object{}
-	class := ""
-	for _, o := range graph.All() {
-		byUID[o.UID] = o
-		if u, _ := graph.Get(o); isOwnCluster(o, scope) {
-			class, _, _ = unstructured.NestedString(u.Object, "spec", "topology", "classRef", "name")
-		}
-	}
-	var own []capi.Object
-	for _, o := range graph.Moves() {
-		if clusterOf(graph, byUID, o) == scope.Cluster || o.Kind == "ClusterClass" && o.Name == class {
-			own = append(own, o)
-		}
-	}
-	return own
 }
 
 // notReconciled returns what an object's controller has yet to do, "" for nothing.

@@ -12,12 +12,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
 // lookAtMachines finds out whether the cluster that answers is the one that its Machines make up: the node of each
 // Machine must be a node of this same API, with the same provider ID.
-func lookAtMachines(ctx context.Context, c client.Client, scope Scope) ([]Unmet, error) {
+func lookAtMachines(ctx context.Context, c client.Client, scope clusters.Scope) ([]Unmet, error) {
 	machines, err := capi.Machines(ctx, c, scope.Namespace)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -179,7 +180,7 @@ func TestReadState(t *testing.T) {
 
 func TestReadStateWithoutASource(t *testing.T) {
 	_, to := sides(t, side{}, holding(everything()))
-	state, err := pivot.ReadState(t.Context(), pivot.Side{}, to, scope)
+	state, err := pivot.ReadState(t.Context(), clusters.Side{}, to, scope)
 	if err != nil || state.Phase != pivot.Done {
 		t.Errorf("got %s, %v, want done", state.Phase, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
@@ -21,7 +22,7 @@ import (
 // markVerified notes on the Cluster that all of it was compared, so that no other machine's record is held against it
 // later, and which Machines the move brought, for Replaced. It takes away this machine's records, also those of earlier
 // attempts: what has arrived now is what counts.
-func markVerified(ctx context.Context, target Side, scope Scope, dir string, moved []capi.Object) error {
+func markVerified(ctx context.Context, target clusters.Side, scope clusters.Scope, dir string, moved []capi.Object) error {
 	own, err := ownCluster(ctx, target, scope)
 	if err != nil {
 		return fmt.Errorf("note that the move is verified: %w", err)
@@ -96,7 +97,7 @@ func whereIs(backup string) string {
 // but for machines and what is made for each, which Cluster API may have replaced meanwhile, and the Cluster itself is
 // not paused. What may be left at the source is not looked at: an observation of both sides shows it. Nothing is
 // compared where another machine has verified the move, or where the record is of an earlier cluster of the same name.
-func VerifyBackup(ctx context.Context, target Side, scope Scope, backup string) error {
+func VerifyBackup(ctx context.Context, target clusters.Side, scope clusters.Scope, backup string) error {
 	dir := filepath.Dir(backup)
 	own, err := ownCluster(ctx, target, scope)
 	if err != nil {
@@ -141,12 +142,11 @@ type verifiedCluster struct {
 }
 
 // ownCluster reads it; nil: it is not there.
-func ownCluster(ctx context.Context, side Side, scope Scope) (*verifiedCluster, error) {
-	clusters, err := capi.Clusters(ctx, side.Client, scope.Namespace)
+func ownCluster(ctx context.Context, side clusters.Side, scope clusters.Scope) (*verifiedCluster, error) {
+	own, err := clusters.Own(ctx, side.Client, scope)
 	if err != nil {
 		return nil, err
 	}
-	own := Holding{Clusters: clusters}.Cluster(scope.Cluster)
 	if own == nil {
 		return nil, nil
 	}

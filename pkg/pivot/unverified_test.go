@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/lease"
@@ -292,7 +293,7 @@ func TestALeaseThatIsNotRenewedStopsNoMove(t *testing.T) {
 }
 
 // heeding has a side answer as an API server does: not after the end of the question's context.
-func heeding(side *pivot.Side) {
+func heeding(side *clusters.Side) {
 	side.Client = interceptor.NewClient(side.Client.(client.WithWatch), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
 			opts ...client.GetOption) error {

@@ -9,12 +9,13 @@ import (
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
 // view is what the rules look at, read once.
 type view struct {
-	scope                            Scope
-	sourceSide, targetSide           Side
+	scope                            clusters.Scope
+	sourceSide, targetSide           clusters.Side
 	source, target                   *capi.Graph
 	groups                           [][]capi.Object
 	moves                            []capi.Object
@@ -38,7 +39,7 @@ type unlabelled struct {
 	objects []capi.Object
 }
 
-func newView(ctx context.Context, source, target Side, scope Scope) (*view, error) {
+func newView(ctx context.Context, source, target clusters.Side, scope clusters.Scope) (*view, error) {
 	v := &view{scope: scope, sourceSide: source, targetSide: target, denied: map[schema.GroupKind]bool{}}
 	for _, read := range []func() error{
 		func() (err error) { v.source, err = capi.Discover(ctx, source.Client, scope.Namespace); return },

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/golden"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -29,11 +29,11 @@ func of(state string) Side {
 func TestJudge(t *testing.T) {
 	foreign, silent, busy := fault.New(fault.ClusterForeign, "another cluster", ""),
 		fault.New(fault.ClusterUnreachable, "silent", ""), fault.New(fault.Busy, "down", "")
-	notChecked := world.BootstrapSide{State: world.BootstrapSilent, NotChecked: true, Err: silent}
-	byItself := up.Outlook{Stage: up.Refused, Refusal: silent, Observation: world.Observation{Bootstrap: notChecked,
-		Management: world.ManagementSide{State: world.ManagementActive}}}
+	notChecked := clusters.BootstrapSide{State: clusters.BootstrapSilent, NotChecked: true, Err: silent}
+	byItself := up.Outlook{Stage: up.Refused, Refusal: silent, Observation: clusters.Observation{Bootstrap: notChecked,
+		Management: clusters.ManagementSide{State: clusters.ManagementActive}}}
 	paused, exists := byItself, byItself
-	paused.Management.State, exists.Bootstrap.NotChecked = world.ManagementPaused, false
+	paused.Management.State, exists.Bootstrap.NotChecked = clusters.ManagementPaused, false
 	for name, row := range map[string]struct {
 		seen up.Outlook
 		r    Report

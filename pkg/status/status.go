@@ -83,12 +83,12 @@ func (o Object) String() string { return o.Kind + "/" + o.Name }
 func Look(ctx context.Context, run *up.Run, lacks error, health func(context.Context, *kube.Cluster) Health) Report {
 	seen := run.Outlook(ctx)
 	r := Report{Type: "status", SchemaVersion: schemaVersion, Environment: run.Environment.Name(),
-		Argument: run.Environment.Argument(), Cluster: run.Scope().Namespace + "/" + run.Scope().Cluster,
+		Argument: run.Environment.Argument(), Cluster: run.Scope.Namespace + "/" + run.Scope.Cluster,
 		Machines: []string{}, Causes: []Cause{}, Unknown: []string{}}
 	r.Bootstrap = r.side(ctx, string(seen.Bootstrap.State), seen.Bootstrap.Cluster, seen.Bootstrap.Err,
-		run.Scope().Namespace)
+		run.Scope.Namespace)
 	r.Management = r.side(ctx, string(seen.Management.State), seen.Management.Cluster, seen.Management.Err,
-		run.Scope().Namespace)
+		run.Scope.Namespace)
 	for _, m := range seen.Machines {
 		name := m.Name
 		switch {

@@ -16,27 +16,26 @@ import (
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // recordingWorld notes, in their order, the look right before something is destroyed and what is done to the world
 // after it. Where seen is nil, that look does not allow it.
 type recordingWorld struct {
 	confirmingWorld
-	seen *world.Observation
+	seen *clusters.Observation
 	path string
 	did  *[]string
 }
 
 func (r recordingWorld) note(what string) { *r.did = append(*r.did, what) }
 
-func (r recordingWorld) confirm(ctx context.Context, allows decision) (world.Observation, error) {
+func (r recordingWorld) confirm(ctx context.Context, allows decision) (clusters.Observation, error) {
 	r.note("confirm " + string(allows))
 	if o, err := r.confirmingWorld.confirm(ctx, allows); r.seen == nil {
 		return o, err
@@ -57,7 +56,7 @@ func (r recordingWorld) AdoptBootstrap(context.Context, pipeline.Reporter) error
 	return nil
 }
 
-func newRecordingWorld(t *testing.T, seen *world.Observation) recordingWorld {
+func newRecordingWorld(t *testing.T, seen *clusters.Observation) recordingWorld {
 	t.Helper()
 	var confirmed decision
 	path := filepath.Join(t.TempDir(), "bootstrap.kubeconfig")
@@ -161,7 +160,7 @@ func TestTheBootstrapClusterIsLookedAtRightBeforeItIsDeleted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			removed := engineCalls(t)
-			seen := &world.Observation{}
+			seen := &clusters.Observation{}
 			if tc.holds != nil {
 				seen.Bootstrap.Cluster = holding(t, *tc.holds)
 			}
@@ -169,8 +168,8 @@ func TestTheBootstrapClusterIsLookedAtRightBeforeItIsDeleted(t *testing.T) {
 				seen = nil
 			}
 			w := newRecordingWorld(t, seen)
-			phase := bootstrapRemoval{world: w, asked: Options{Subject: world.Subject{Environment: env}},
-				scope: pivot.Scope{Namespace: "ns", Cluster: "demo"}, kind: kind.New(func(string) {})}
+			phase := bootstrapRemoval{world: w, asked: Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env)}, Environment: env},
+				scope: clusters.Scope{Namespace: "ns", Cluster: "demo"}, kind: kind.New(func(string) {})}
 			err := phase.run(t.Context(), silence{})
 			if (err == nil) != tc.deleted || tc.code != "" && fault.CodeOf(err) != tc.code {
 				t.Errorf("error %v, code %q", err, fault.CodeOf(err))
@@ -204,10 +203,10 @@ func TestTheBootstrapClusterIsLookedAtRightBeforeItIsDeleted(t *testing.T) {
 // it.
 func TestTheBootstrapClusterIsMadeAfterALookThatAllowsIt(t *testing.T) {
 	for name, tc := range map[string]struct {
-		seen *world.Observation
+		seen *clusters.Observation
 		want []string
 	}{
-		"it is allowed":         {&world.Observation{}, []string{"confirm " + string(fresh), "set aside"}},
+		"it is allowed":         {&clusters.Observation{}, []string{"confirm " + string(fresh), "set aside"}},
 		"something has changed": {nil, []string{"confirm " + string(fresh)}},
 	} {
 		removed := engineCalls(t)

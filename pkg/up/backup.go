@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -23,21 +23,21 @@ func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, 
 	defer cancel()
 	_, _ = u.world.AskEngine(ctx) // it may know another address of the cluster; without one its own has to do
 	side := u.world.SeeManagement(ctx, nil)
-	hint := "Name its kubeconfig with --kubeconfig FILE. " + world.RecoverHint(u.Environment.Argument())
+	hint := "Name its kubeconfig with --kubeconfig FILE. " + clusters.RecoverHint(u.Environment.Argument())
 	switch side.State {
-	case world.ManagementForeign:
+	case clusters.ManagementForeign:
 		return "", backup.Manifest{}, side.Err
-	case world.ManagementAbsent:
+	case clusters.ManagementAbsent:
 		return "", backup.Manifest{}, fault.New(fault.ClusterUnreachable,
 			fmt.Sprintf("no kubeconfig names the management cluster %s", u.Environment.ClusterName()), hint)
-	case world.ManagementSilent:
+	case clusters.ManagementSilent:
 		return "", backup.Manifest{}, fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w",
 			u.Environment.ClusterName(), side.Err), fault.ClusterUnreachable,
 			"Start what it runs on, or restore the network in between. "+hint)
 	}
 	keeper := pivot.Keeper{Dir: dir, Recipients: u.BackupRecipients, Signer: u.BackupSigner, Version: u.Version,
 		Now: u.world.Now}
-	if err := pivot.MayKeep(ctx, u.world.Side(side.Cluster), u.Scope()); err != nil {
+	if err := pivot.MayKeep(ctx, u.world.Side(side.Cluster), u.Scope); err != nil {
 		return "", backup.Manifest{}, err
 	}
 	environment, err := rollout.ReleaseInputs(ctx, side.Cluster)
@@ -47,5 +47,5 @@ func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, 
 			"Check that the release telco-cloud-init in its namespace flux-system is complete: run cluster-init up "+
 				u.Environment.Argument()+".")
 	}
-	return keeper.Keep(ctx, u.world.Side(side.Cluster), u.Scope(), environment)
+	return keeper.Keep(ctx, u.world.Side(side.Cluster), u.Scope, environment)
 }

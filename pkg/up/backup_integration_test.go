@@ -15,12 +15,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // backUpLiving backs up one real API server as a management cluster, once it is proven to be this one and complete.
@@ -28,8 +28,8 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
 	state, to := t.TempDir(), t.TempDir()
 	path := filepath.Join(state, "kubeconfig")
-	run := New(Options{Subject: world.Subject{Environment: env, StateFolder: state, KubeconfigPath: path},
-		Version: "v1"}, world.Parts{Docker: &docker.Client{}, Now: time.Now})
+	run := New(Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: state, KubeconfigPath: path}, Environment: env,
+		Version: "v1"}, clusters.Parts{Docker: &docker.Client{}, Now: time.Now})
 	refuses := func(when string, code fault.Code, want string) {
 		t.Helper()
 		_, _, err := run.Backup(ctx, to)

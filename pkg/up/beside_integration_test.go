@@ -14,14 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/source"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -30,7 +29,7 @@ import (
 // Until the pivot, the bootstrap cluster installs the network and the cloud's controllers in the management cluster. If
 // that fails, each wait for the management cluster names it first.
 func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment) {
-	management, err := kube.Connect(world.ManagementName, shared.Kubeconfig(), shared.Client.Scheme())
+	management, err := kube.Connect(clusters.ManagementName, shared.Kubeconfig(), shared.Client.Scheme())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,23 +47,23 @@ func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment
 	}
 
 	follow := rollout.Options{Heartbeat: 50 * time.Millisecond, Now: time.Now}
-	at := func(seen decision) clusters { return both{seenWorld{seen: seen}, management} }
+	at := func(seen decision) observer { return both{seenWorld{seen: seen}, management} }
 	inManagement := func(seen decision) func(context.Context, pipeline.Reporter) error {
-		return fluxIn{cluster: world.ManagementName, world: at(seen),
+		return fluxIn{cluster: clusters.ManagementName, world: at(seen),
 			flux: bootstrap.Flux{Environment: env, Phase: environment.Management, Fetch: manifests{},
 				Follow: follow}}.run
 	}
 	release := managementRelease{world: at(goOn),
-		releases: releases{environment: env, scope: pivot.Scope{Namespace: "observed", Cluster: env.ClusterName()},
+		releases: releases{environment: env, scope: clusters.Scope{Namespace: "observed", Cluster: env.ClusterName()},
 			source: source.Source{Kind: source.Embedded}, published: &content.Published{}, heartbeat: follow.Heartbeat,
 			now: time.Now}}
 	for name, tc := range map[string]struct {
 		run  func(context.Context, pipeline.Reporter) error
 		want string // the cluster of what the first heartbeat names first
 	}{
-		"Flux in the management cluster":                  {inManagement(goOn), world.BootstrapName},
-		"Flux in the management cluster, after the pivot": {inManagement(pivoted), world.ManagementName},
-		"the release in the management cluster":           {release.run, world.BootstrapName},
+		"Flux in the management cluster":                  {inManagement(goOn), clusters.BootstrapName},
+		"Flux in the management cluster, after the pivot": {inManagement(pivoted), clusters.ManagementName},
+		"the release in the management cluster":           {release.run, clusters.BootstrapName},
 	} {
 		first := make(chan event.Object, 1)
 		ctx, cancel := context.WithCancel(ctx)
@@ -74,7 +73,7 @@ func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment
 		cancel()
 		select {
 		case o := <-first:
-			if o.Cluster != tc.want || o.Cluster == world.BootstrapName &&
+			if o.Cluster != tc.want || o.Cluster == clusters.BootstrapName &&
 				(o.Name != "cni" || o.Message != "dry-run failed") {
 				t.Errorf("%s: first is %+v, want one of the %s cluster", name, o, tc.want)
 			}
@@ -91,7 +90,7 @@ type both struct {
 }
 
 func (b both) Connected(name string) (*kube.Cluster, error) {
-	if name == world.ManagementName {
+	if name == clusters.ManagementName {
 		return b.management, nil
 	}
 	return shared.Client, nil

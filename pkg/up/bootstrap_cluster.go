@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // bootstrapCluster makes the temporary cluster that builds the management cluster, or takes the one that answers.
@@ -16,8 +16,8 @@ type bootstrapCluster struct {
 
 // bootstrapMaker is what making the bootstrap cluster needs of the world.
 type bootstrapMaker interface {
-	clusters
-	confirm(context.Context, decision) (world.Observation, error)
+	observer
+	confirm(context.Context, decision) (clusters.Observation, error)
 	APIServerAddress() string
 	ReachedAt() string
 	SetAside() error
@@ -32,7 +32,7 @@ func (b bootstrapCluster) check(ctx context.Context) (pipeline.Status, error) {
 func (b bootstrapCluster) run(ctx context.Context, report pipeline.Reporter) error {
 	cluster := bootstrap.Cluster{Wanted: b.wanted, ListenAddress: b.world.APIServerAddress(),
 		ReachedAt: b.world.ReachedAt()}
-	if _, err := b.world.Connected(world.BootstrapName); err == nil {
+	if _, err := b.world.Connected(clusters.BootstrapName); err == nil {
 		report.Progress("reusing the one that answers")
 	} else if err := b.create(ctx, cluster, report); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (b bootstrapCluster) create(ctx context.Context, cluster bootstrap.Cluster,
 	if err := b.world.SetAside(); err != nil {
 		return err
 	}
-	if err := cluster.Create(ctx, o.Bootstrap.State == world.BootstrapUnfinished, report); err != nil {
+	if err := cluster.Create(ctx, o.Bootstrap.State == clusters.BootstrapUnfinished, report); err != nil {
 		return err
 	}
 	return b.world.AdoptBootstrap(ctx, report)

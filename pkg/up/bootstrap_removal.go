@@ -6,24 +6,23 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // bootstrapRemoval deletes the bootstrap cluster; nothing of the management cluster depends on it any more.
 type bootstrapRemoval struct {
 	world remover
 	asked Options
-	scope pivot.Scope
+	scope clusters.Scope
 	kind  *kind.Provider
 }
 
 // remover is what the removal needs of the world.
 type remover interface {
-	confirm(context.Context, decision) (world.Observation, error)
+	confirm(context.Context, decision) (clusters.Observation, error)
 	// BootstrapExists is whether there is a bootstrap cluster of ours; one of its name that is not is an error.
 	BootstrapExists(context.Context) (bool, error)
 	// ForgetBootstrap removes what the state folder holds of it.
@@ -61,7 +60,7 @@ func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
 					"command again; or add --keep-bootstrap.")
 		}
 	}
-	b.world.EndLease(world.BootstrapName)
+	b.world.EndLease(clusters.BootstrapName)
 	if err := b.kind.Delete(ctx, b.asked.BootstrapName()); err != nil {
 		return err
 	}
@@ -72,7 +71,7 @@ func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
 func (o Options) keepsBootstrap() bool { return o.KeepBootstrap || o.BootstrapKubeconfig != "" }
 
 // othersThan names the Clusters that are not what our own pivot leaves paused behind.
-func othersThan(ours pivot.Scope, clusters []capi.Cluster) []string {
+func othersThan(ours clusters.Scope, clusters []capi.Cluster) []string {
 	var names []string
 	for _, c := range clusters {
 		if c.Namespace != ours.Namespace || c.Name != ours.Cluster || !c.Paused {

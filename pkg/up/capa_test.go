@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/aws"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	awsprovider "github.com/cluster-init/cluster-init/pkg/provider/aws"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
@@ -182,7 +182,7 @@ func checkUserData(t *testing.T, config types.Config) {
 // stuck follows the management cluster as `up` does, looks whether the error names the cause first, and returns it.
 func (s *capaScene) stuck(t *testing.T, env *environment.Environment, first string, parts ...string) string {
 	t.Helper()
-	r := releases{environment: env, scope: world.Subject{Environment: env}.Scope(), heartbeat: 500 * time.Millisecond,
+	r := releases{environment: env, scope: clusters.IdentityOf(env).Scope, heartbeat: 500 * time.Millisecond,
 		kinds: awsprovider.Provider{}.Kinds(), now: time.Now}
 	ctx, cancel := context.WithTimeout(s.ctx, 3*time.Second)
 	defer cancel()

@@ -12,13 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
@@ -33,7 +33,7 @@ type changes struct {
 // check says how what this run is asked for differs from what the cluster that counts was last given, and refuses what
 // takes something away, unless the user named it. It returns the environment that this run applies: of what only the
 // shell gives, a cluster that was built keeps its own.
-func (c changes) check(ctx context.Context, o world.Observation, v verdict,
+func (c changes) check(ctx context.Context, o clusters.Observation, v verdict,
 	report pipeline.Reporter) (*environment.Environment, error) {
 	applied, err := c.compare(ctx, o, v, report)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c changes) check(ctx context.Context, o world.Observation, v verdict,
 	return applied.WithFingerprintKey()
 }
 
-func (c changes) compare(ctx context.Context, o world.Observation, v verdict,
+func (c changes) compare(ctx context.Context, o clusters.Observation, v verdict,
 	report pipeline.Reporter) (*environment.Environment, error) {
 	counts := o.Bootstrap.Cluster
 	if v.decision == pivoted {

@@ -17,12 +17,11 @@ import (
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
@@ -51,7 +50,7 @@ func TestWhenChangesAreRefused(t *testing.T) {
 		asked    *environment.Environment
 		machines []string // Machine objects, by the names of their clusters
 		cluster  bool     // there is a Cluster
-		seen     func(*world.Observation)
+		seen     func(*clusters.Observation)
 		chart    string // that was installed last
 		source   source.Kind
 		tag      string // of its chart
@@ -115,10 +114,10 @@ func TestWhenChangesAreRefused(t *testing.T) {
 				hr.Status.History = helmv2.Snapshots{{ChartVersion: tc.chart, Version: 1}}
 				objects = append(objects, hr)
 			}
-			o := world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapActive,
+			o := clusters.Observation{Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapActive,
 				Cluster: clusterOf(t, tc.unlisted, objects...)}}
 			if tc.cluster {
-				o.Bootstrap.Holds = pivot.Holding{Clusters: []capi.Cluster{{Object: capi.Object{Kind: "Cluster",
+				o.Bootstrap.Holds = clusters.Holding{Clusters: []capi.Cluster{{Object: capi.Object{Kind: "Cluster",
 					Namespace: "management", Name: "kubeadm-capd"}}}}
 			}
 			if tc.seen != nil {
@@ -131,8 +130,8 @@ func TestWhenChangesAreRefused(t *testing.T) {
 				source: source.Source{Kind: tc.source, Chart: flux.OCIArtifact{Tag: tc.tag}}}
 			is := goOn
 			if tc.pivoted {
-				is, o.Management, o.Bootstrap = pivoted, world.ManagementSide{State: world.ManagementActive,
-					Cluster: o.Bootstrap.Cluster}, world.BootstrapSide{}
+				is, o.Management, o.Bootstrap = pivoted, clusters.ManagementSide{State: clusters.ManagementActive,
+					Cluster: o.Bootstrap.Cluster}, clusters.BootstrapSide{}
 			}
 			_, err := c.check(t.Context(), o, verdict{decision: is}, silence{})
 			switch {

@@ -14,10 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
@@ -74,7 +74,7 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 		shared.Patch(context.WithoutCancel(ctx), t, d, `{"metadata":{"labels":{"`+flux.VersionLabel+`":"`+flux.Version+
 			`"}}}`)
 	})
-	nothingBuilt := world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapEmpty,
+	nothingBuilt := clusters.Observation{Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapEmpty,
 		Cluster: shared.Client}}
 	_, err = u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{})
 	if fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(fault.HintOf(err), "--allow-changes flux.") ||

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
@@ -60,7 +60,7 @@ func (u *Run) observeEarlierRun(ctx context.Context, report pipeline.Reporter) e
 	if err := registry.CheckOurs(ctx, w.Docker, u.Environment.ClusterName()); err != nil {
 		return err
 	}
-	o, v, err := w.judgeUntil(ctx, w.Observe, func(_ world.Observation, v verdict) (
+	o, v, _, err := w.JudgeUntil(ctx, w.Observe, func(_ clusters.Observation, v verdict, _ clusters.Decision) (
 		done, again bool) {
 		return v.decision != refuse, v.again
 	})

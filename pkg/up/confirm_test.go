@@ -10,11 +10,11 @@ import (
 	"time"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
@@ -53,7 +53,7 @@ func TestConfirm(t *testing.T) {
 	}{
 		"what was decided for": {[]answer{none}, fresh, false, "", "", 1},
 		"something else": {[]answer{none}, goOn, false, fault.Busy,
-			"meanwhile something else has changed what there is: nothing of it exists", 1},
+			"the clusters changed while this run was working: nothing of it exists", 1},
 		"machines came meanwhile": {[]answer{one}, fresh, false, fault.ClusterUnreachable,
 			"machines of demo exist", 1},
 		"the answer comes late": {[]answer{silent, none}, fresh, false, "", "", 2},
@@ -81,10 +81,10 @@ func TestConfirm(t *testing.T) {
 				}
 				return clock
 			}
-			w := &decider{World: world.New(world.Subject{Environment: env, StateFolder: state,
+			w := newDecider(clusters.New(clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: state,
 				KubeconfigPath: filepath.Join(state, "kubeconfig"), Timeout: time.Hour},
-				world.Parts{Docker: &docker.Client{Binary: filepath.Join(folder, "docker")},
-					Kind: kind.New(func(string) {}), Provider: there, Now: now})}
+				clusters.Parts{Docker: &docker.Client{Binary: filepath.Join(folder, "docker")},
+					Kind: kind.New(func(string) {}), Provider: there, Now: now}), false)
 			_, err = w.confirm(t.Context(), tc.allows)
 			if fault.CodeOf(err) != tc.code || tc.says != "" && !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("code %q: %v", fault.CodeOf(err), err)

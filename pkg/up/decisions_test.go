@@ -6,23 +6,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
 // What earlier runs left in the state folder counts only while a cluster is named that does not answer: without a
 // kubeconfig and without machines nothing is there to harm.
 func TestTracesOfAClusterThatNobodyNames(t *testing.T) {
-	for name, traces := range map[string]world.LocalEvidence{
+	for name, traces := range map[string]clusters.LocalEvidence{
 		"a backup":                      {Backup: "/state/demo-1"},
 		"a backup, a bootstrap cluster": {Building: true, Backup: "/state/demo-1"},
 		"a bootstrap cluster":           {Building: true},
 		"nothing":                       {},
 		"an unreadable state folder":    {Err: errors.New("permission denied")},
 	} {
-		for b, want := range map[world.BootstrapState]decision{world.BootstrapAbsent: fresh,
-			world.BootstrapEmpty: goOn} {
-			o := seen(b, world.ManagementAbsent)
-			o.Traces = traces
+		for b, want := range map[clusters.BootstrapState]decision{clusters.BootstrapAbsent: fresh,
+			clusters.BootstrapEmpty: goOn} {
+			o := seen(b, clusters.ManagementAbsent)
+			o.LocalEvidence = traces
 			if v := judge(o, thisRun); v.decision != want || v.warning != "" {
 				t.Errorf("%s, bootstrap cluster %s: %s, want %s: %v\nwarning: %s", name, b, short(v), want, v.refusal,
 					v.warning)
@@ -34,7 +34,7 @@ func TestTracesOfAClusterThatNobodyNames(t *testing.T) {
 // A person must see whether a teardown has begun to delete: only before that it can be called off.
 func TestATeardownThatHasDeletedNothingYet(t *testing.T) {
 	for deleting, says := range map[bool]string{false: "is being taken down", true: "is being deleted"} {
-		o := seen(world.BootstrapActive, world.ManagementSilent)
+		o := seen(clusters.BootstrapActive, clusters.ManagementSilent)
 		o.Bootstrap.Down, o.Bootstrap.Holds.Clusters[0].Deleting = true, deleting
 		if v := judge(o, thisRun); !strings.Contains(fmt.Sprint(v.refusal), says) {
 			t.Errorf("deleting %t: %v", deleting, v.refusal)

@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // definition enables the component `cluster` in the management cluster, so that its definition is synced there. It
 // looks again right before: a definition that two clusters reconcile makes two control planes.
 type definition struct {
-	world    clusters
+	world    observer
 	releases releases
 }
 
@@ -30,7 +30,7 @@ func (d definition) run(ctx context.Context, report pipeline.Reporter) error {
 			"not reconcile it as well"), fault.ClusterFailed,
 			"Is another run at work on this environment? When it is over, run the same command again.")
 	}
-	management, err := d.world.Connected(world.ManagementName)
+	management, err := d.world.Connected(clusters.ManagementName)
 	if err != nil {
 		return err
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // Step is a phase that a run has not begun, and what it would do.
@@ -70,7 +70,7 @@ func stepOf(ctx context.Context, p pipeline.Phase, pending bool) Step {
 	}
 	status, err := p.Check(ctx)
 	switch {
-	case err != nil && !(pending && errors.Is(err, world.ErrNotConnected)):
+	case err != nil && !(pending && errors.Is(err, clusters.ErrNotConnected)):
 		s.Unknown = err
 	case err == nil && status.State == pipeline.Done:
 		s.Done, s.Seen = true, status.Message

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider/aws"
 )
 
@@ -18,8 +18,8 @@ func TestADryRunHasWordsForEachPhase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := New(Options{Subject: world.Subject{Environment: env, StateFolder: t.TempDir()}},
-		world.Parts{Provider: aws.Provider{}})
+	run := New(Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: t.TempDir()}, Environment: env},
+		clusters.Parts{Provider: aws.Provider{}})
 	does, err := run.does()
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestAStepThatCannotBeAsked(t *testing.T) {
 		"something to do":              {phase: answers(pipeline.Status{}, nil)},
 		"no answer":                    {phase: answers(pipeline.Status{}, silent), unknown: true},
 		"no answer, after one to do":   {phase: answers(pipeline.Status{}, silent), pending: true, unknown: true},
-		"it is still to be made":       {phase: answers(pipeline.Status{}, world.ErrNotConnected), pending: true},
+		"it is still to be made":       {phase: answers(pipeline.Status{}, clusters.ErrNotConnected), pending: true},
 		"a phase that always looks on": {phase: pipeline.Phase{Name: "x"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,15 +4,15 @@ import (
 	"context"
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // fluxIn installs Flux in one of the two clusters.
 type fluxIn struct {
 	cluster    string
-	world      clusters
+	world      observer
 	flux       bootstrap.Flux
 	untilPivot bool // after the pivot nobody needs it there
 }
@@ -41,12 +41,12 @@ func (f fluxIn) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	// until the pivot, what the bootstrap cluster still has to install there, as the network, holds it up
-	if f.cluster == world.ManagementName {
+	if f.cluster == clusters.ManagementName {
 		seen, err := f.world.progress(ctx)
 		if err != nil {
 			return err
 		}
-		if bootstrap, err := f.world.Connected(world.BootstrapName); err == nil && seen == goOn {
+		if bootstrap, err := f.world.Connected(clusters.BootstrapName); err == nil && seen == goOn {
 			f.flux.Follow.Beside = bootstrap
 		}
 	}

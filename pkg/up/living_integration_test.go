@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	awsprovider "github.com/cluster-init/cluster-init/pkg/provider/aws"
 )
 
@@ -40,12 +40,13 @@ func TestLiving(t *testing.T) {
 // phaseLooks asks whether the pivot is done, as phases do, of a management cluster alone.
 func phaseLooks(ctx context.Context, t *testing.T, env *environment.Environment) {
 	state := t.TempDir()
-	w := &decider{World: world.New(world.Subject{Environment: env, StateFolder: state, KubeconfigPath: filepath.Join(
-		state, "kubeconfig")}, world.Parts{Now: time.Now, Provider: awsprovider.Provider{}})}
+	w := newDecider(clusters.New(clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: state,
+		KubeconfigPath: filepath.Join(state, "kubeconfig")},
+		clusters.Parts{Now: time.Now, Provider: awsprovider.Provider{}}), false)
 	sees := func(bootstrap, management *kube.Cluster) {
 		t.Helper()
-		if err := w.UseAndSave(world.Observation{Bootstrap: world.BootstrapSide{Cluster: bootstrap},
-			Management: world.ManagementSide{Cluster: management}}); err != nil {
+		if err := w.UseAndSave(clusters.Observation{Bootstrap: clusters.BootstrapSide{Cluster: bootstrap},
+			Management: clusters.ManagementSide{Cluster: management}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,7 +74,7 @@ func phaseLooks(ctx context.Context, t *testing.T, env *environment.Environment)
 	shared.Patch(ctx, t, cluster, `{"spec":{"paused":true}}`)
 	expect("it is paused", refuse, fault.PivotFailed)
 	shared.Remove(ctx, t, cluster, secret)
-	nobody, err := kube.Connect(world.ManagementName, fluxserver.KubeconfigOf(t, "", shared.Client.Config.Host),
+	nobody, err := kube.Connect(clusters.ManagementName, fluxserver.KubeconfigOf(t, "", shared.Client.Config.Host),
 		runtime.NewScheme())
 	if err != nil {
 		t.Fatal(err)

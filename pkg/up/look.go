@@ -3,10 +3,10 @@ package up
 import (
 	"context"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
@@ -23,15 +23,15 @@ type look struct {
 
 // settler says what there is, once that can be known, and has the run work with what it found.
 type settler interface {
-	decideLeased(context.Context, pipeline.Reporter) (world.Observation, verdict, error)
-	UseAndSave(world.Observation) error
+	DecideLeased(context.Context, pipeline.Reporter) (clusters.Observation, verdict, error)
+	UseAndSave(clusters.Observation) error
 }
 
 func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := registry.CheckOurs(ctx, l.engine, l.cluster); err != nil {
 		return err
 	}
-	o, v, err := l.world.decideLeased(ctx, report)
+	o, v, err := l.world.DecideLeased(ctx, report)
 	if err != nil {
 		return err
 	}

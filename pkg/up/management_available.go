@@ -3,14 +3,14 @@ package up
 import (
 	"context"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // managementAvailable waits until the bootstrap cluster has nothing left to do for the management cluster.
 type managementAvailable struct {
-	world    clusters
+	world    observer
 	releases releases
 }
 
@@ -19,7 +19,7 @@ func (m managementAvailable) check(ctx context.Context) (pipeline.Status, error)
 }
 
 func (m managementAvailable) run(ctx context.Context, report pipeline.Reporter) error {
-	bootstrap, err := m.world.Connected(world.BootstrapName)
+	bootstrap, err := m.world.Connected(clusters.BootstrapName)
 	if err != nil {
 		return err
 	}

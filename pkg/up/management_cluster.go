@@ -3,10 +3,10 @@ package up
 import (
 	"context"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -19,8 +19,8 @@ type managementCluster struct {
 
 // definer is what a definition, which makes machines, needs of the world.
 type definer interface {
-	clusters
-	confirm(context.Context, decision) (world.Observation, error)
+	observer
+	confirm(context.Context, decision) (clusters.Observation, error)
 	SetAside() error
 	ConnectManagement(context.Context) error
 	TakeLease(context.Context, *kube.Cluster, pipeline.Reporter) (bool, error)
@@ -46,17 +46,17 @@ func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) er
 	if err != nil {
 		return err
 	}
-	if o.Bootstrap.State == world.BootstrapEmpty && o.Management.State == world.ManagementSilent {
+	if o.Bootstrap.State == clusters.BootstrapEmpty && o.Management.State == clusters.ManagementSilent {
 		if err := m.world.SetAside(); err != nil {
 			return err
 		}
 	}
-	bootstrap, err := m.world.Connected(world.BootstrapName)
+	bootstrap, err := m.world.Connected(clusters.BootstrapName)
 	if err != nil {
 		return err
 	}
 	release := m.releases.of(environment.Bootstrap, true)
-	token, err := release.Apply(ctx, bootstrap, world.Suspension(bootstrap, m.releases.scope), m.releases.now())
+	token, err := release.Apply(ctx, bootstrap, clusters.Suspension(bootstrap, m.releases.scope), m.releases.now())
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) er
 	if err := rollout.NewFollower(bootstrap, following).Await(ctx, g, report); err != nil {
 		return err
 	}
-	management, err := m.world.Connected(world.ManagementName)
+	management, err := m.world.Connected(clusters.ManagementName)
 	if err != nil {
 		return err
 	}

@@ -3,14 +3,14 @@ package up
 import (
 	"context"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // managementRelease installs the same release in the management cluster. Until the pivot the component `cluster` stays
 // off there: two clusters must never both reconcile one definition.
 type managementRelease struct {
-	world    clusters
+	world    observer
 	releases releases
 }
 
@@ -19,12 +19,12 @@ func (m managementRelease) check(ctx context.Context) (pipeline.Status, error) {
 }
 
 func (m managementRelease) run(ctx context.Context, report pipeline.Reporter) error {
-	management, err := m.world.Connected(world.ManagementName)
+	management, err := m.world.Connected(clusters.ManagementName)
 	if err != nil {
 		return err
 	}
 	// what that still has to install there, as the network, holds it up
-	bootstrap, err := m.world.Connected(world.BootstrapName)
+	bootstrap, err := m.world.Connected(clusters.BootstrapName)
 	if err != nil {
 		return err
 	}

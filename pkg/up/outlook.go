@@ -3,12 +3,12 @@ package up
 import (
 	"context"
 
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
 // Outlook is what was seen of an environment's clusters, and what `up` would make of it.
 type Outlook struct {
-	world.Observation
+	clusters.Observation
 	// Stage is where a run would begin: one of the constants of this package.
 	Stage   Stage
 	Why     string // what was seen, for people
@@ -19,8 +19,8 @@ type Outlook struct {
 // a bootstrap cluster, as on a machine that has no more of it than the kubeconfig. A run would not begin there; who
 // only looks sees what the management cluster says.
 func (o Outlook) ByItself() bool {
-	return o.Bootstrap.State == world.BootstrapSilent && o.Bootstrap.NotChecked &&
-		o.Management.State == world.ManagementActive && !o.Management.Down
+	return o.Bootstrap.State == clusters.BootstrapSilent && o.Bootstrap.NotChecked &&
+		o.Management.State == clusters.ManagementActive && !o.Management.Down
 }
 
 // Stage is how far an environment is.

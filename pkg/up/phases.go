@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // clusters is what most phases need to know of the world.
-type clusters interface {
+type observer interface {
 	// connected returns one of the two clusters, by its name; an error where none was seen to answer.
 	Connected(name string) (*kube.Cluster, error)
 	// progress looks how far the definition is: goOn (or fresh, or begun) before the pivot, finish within it, pivoted
@@ -38,7 +38,7 @@ func (u *Run) Phases() []pipeline.Phase {
 func (u *Run) phases() []pipeline.Phase {
 	w, short, long := u.world, 10*time.Minute, u.Timeout
 	looking := max(short, u.Timeout/3) // its patience grows with --timeout
-	r := releases{environment: u.Environment, scope: u.Scope(), source: u.Source, published: &u.published,
+	r := releases{environment: u.Environment, scope: u.Scope, source: u.Source, published: &u.published,
 		heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds(),
 		causes: u.Causes, patient: u.KeepWaiting}
 	wanted := bootstrap.Wanted{Supplies: u.Supplies, Environment: u.Environment, StateFolder: u.StateFolder,
@@ -57,15 +57,15 @@ func (u *Run) phases() []pipeline.Phase {
 	images := bootstrap.Images{Bundle: u.Bundle, Engine: w.Docker}
 	registry := bootstrap.Registry{Wanted: wanted, Published: &u.published}
 	bootstrapCluster := bootstrapCluster{world: w, wanted: wanted}
-	bootstrapFlux := fluxIn{cluster: world.BootstrapName, world: w, flux: flux(environment.Bootstrap), untilPivot: true}
+	bootstrapFlux := fluxIn{cluster: clusters.BootstrapName, world: w, flux: flux(environment.Bootstrap), untilPivot: true}
 	managementCluster := managementCluster{world: w, releases: r}
-	managementFlux := fluxIn{cluster: world.ManagementName, world: w, flux: flux(environment.Management)}
+	managementFlux := fluxIn{cluster: clusters.ManagementName, world: w, flux: flux(environment.Management)}
 	managementRelease := managementRelease{world: w, releases: r}
 	managementAvailable := managementAvailable{world: w, releases: r}
 	pivot := u.pivotMove()
 	definition := definition{world: w, releases: r}
 	selfManagement := selfManagement{world: w, releases: r}
-	bootstrapRemoval := bootstrapRemoval{world: w, asked: u.Options, scope: u.Scope(), kind: w.Kind}
+	bootstrapRemoval := bootstrapRemoval{world: w, asked: u.Options, scope: u.Scope, kind: w.Kind}
 
 	return []pipeline.Phase{
 		{Name: "preflight", Title: preflight.Title(), Timeout: 5 * time.Minute, Looks: true, Run: preflight.Run},
@@ -99,7 +99,7 @@ func nothingToDo(why string) (pipeline.Status, error) {
 
 // beforePivot is the Check of a phase that runs each time, as applying what is there already changes nothing, but only
 // until a pivot began.
-func beforePivot(ctx context.Context, world clusters, afterwards string) (pipeline.Status, error) {
+func beforePivot(ctx context.Context, world observer, afterwards string) (pipeline.Status, error) {
 	switch seen, err := world.progress(ctx); {
 	case err != nil:
 		return pipeline.Status{}, err

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // seenWorld stands in for the world: it was seen to be pivoted or not, or nobody knows.
@@ -30,11 +29,11 @@ func (s seenWorld) Connected(name string) (*kube.Cluster, error) {
 func checks(t *testing.T, w seenWorld) map[string]func(context.Context) (pipeline.Status, error) {
 	return map[string]func(context.Context) (pipeline.Status, error){
 		"bootstrap-cluster":    bootstrapCluster{world: w}.check,
-		"bootstrap-flux":       fluxIn{cluster: world.BootstrapName, world: w, untilPivot: true}.check,
+		"bootstrap-flux":       fluxIn{cluster: clusters.BootstrapName, world: w, untilPivot: true}.check,
 		"management-cluster":   managementCluster{world: w}.check,
 		"management-release":   managementRelease{world: w}.check,
 		"management-available": managementAvailable{world: w}.check,
-		"pivot": pivotMove{world: w, scope: pivot.Scope{Namespace: "ns", Cluster: "demo"},
+		"pivot": pivotMove{world: w, scope: clusters.Scope{Namespace: "ns", Cluster: "demo"},
 			folder: t.TempDir()}.check,
 	}
 }
@@ -72,9 +71,9 @@ type confirmingWorld struct {
 	confirmed *decision
 }
 
-func (c confirmingWorld) confirm(_ context.Context, allows decision) (world.Observation, error) {
+func (c confirmingWorld) confirm(_ context.Context, allows decision) (clusters.Observation, error) {
 	*c.confirmed = allows
-	return world.Observation{}, errors.New("this test applies nothing")
+	return clusters.Observation{}, errors.New("this test applies nothing")
 }
 
 // A pivot that has moved nothing yet does not keep new values from being applied, as they may be what it waits for. One

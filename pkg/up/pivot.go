@@ -4,16 +4,16 @@ import (
 	"context"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // pivotMove moves the cluster definitions into the management cluster.
 type pivotMove struct {
 	world  mover
-	scope  pivot.Scope
+	scope  clusters.Scope
 	folder string // for backups
 	asked  Options
 	move   pivot.Mover
@@ -22,8 +22,8 @@ type pivotMove struct {
 
 // mover is what the pivot needs of the world.
 type mover interface {
-	clusters
-	Side(*kube.Cluster) pivot.Side
+	observer
+	Side(*kube.Cluster) clusters.Side
 	// KeepBootstrapKubeconfig writes the file that hints of a failed move name.
 	KeepBootstrapKubeconfig(*kube.Cluster) error
 }
@@ -33,7 +33,7 @@ func (p pivotMove) check(ctx context.Context) (pipeline.Status, error) {
 	if err != nil || seen != pivoted {
 		return pipeline.Status{}, err
 	}
-	if err := p.verifyAgain(ctx, world.ManagementName); err != nil {
+	if err := p.verifyAgain(ctx, clusters.ManagementName); err != nil {
 		return pipeline.Status{}, err
 	}
 	return nothingToDo("the management cluster holds its own definition")
@@ -54,11 +54,11 @@ func (p pivotMove) verifyAgain(ctx context.Context, target string) error {
 }
 
 func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
-	bootstrap, err := p.world.Connected(world.BootstrapName)
+	bootstrap, err := p.world.Connected(clusters.BootstrapName)
 	if err != nil {
 		return err
 	}
-	management, err := p.world.Connected(world.ManagementName)
+	management, err := p.world.Connected(clusters.ManagementName)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	if result.Already {
 		report.Progress("another run has moved it")
-		return p.verifyAgain(ctx, world.ManagementName)
+		return p.verifyAgain(ctx, clusters.ManagementName)
 	}
 	where := "their backup is in " + result.Backup
 	if result.Backup == "" {
@@ -87,7 +87,7 @@ func (p pivotMove) input(from, to *kube.Cluster, report pipeline.Reporter) pivot
 	return pivot.Input{
 		Source: p.world.Side(from), Target: p.world.Side(to), Scope: p.scope,
 		BackupDir: p.folder, Recipients: p.asked.BackupRecipients, Signer: p.asked.BackupSigner,
-		Version: p.asked.Version, Patience: 2 * time.Minute, Flux: world.Suspension(from, p.scope), Move: p.move,
+		Version: p.asked.Version, Patience: 2 * time.Minute, Flux: clusters.Suspension(from, p.scope), Move: p.move,
 		Now: p.now, Log: report.Log,
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // PreviewPivot returns what a pivot would do with the two clusters as they are. It finds and identifies them as a run
@@ -24,7 +24,7 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	if err != nil {
 		return pivot.Preview{}, err
 	}
-	preview, err := pivot.NewPreview(ctx, w.Side(o.Bootstrap.Cluster), w.Side(o.Management.Cluster), u.Scope(),
+	preview, err := pivot.NewPreview(ctx, w.Side(o.Bootstrap.Cluster), w.Side(o.Management.Cluster), u.Scope,
 		o.Bootstrap.Suspended)
 	if err != nil {
 		return pivot.Preview{}, err
@@ -46,9 +46,10 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 }
 
 // observeForPreview looks until what is seen can be shown, and asks again for a while what does not answer.
-func (w *decider) observeForPreview(ctx context.Context) (world.Observation, error) {
+func (w *decider) observeForPreview(ctx context.Context) (clusters.Observation, error) {
 	var unseen error
-	o, _, err := w.judgeUntil(ctx, w.Observe, func(o world.Observation, v verdict) (done, again bool) {
+	o, _, _, err := w.JudgeUntil(ctx, w.Observe, func(o clusters.Observation, v verdict, _ clusters.Decision) (
+		done, again bool) {
 		unseen = showable(o, v, w.request(o))
 		return unseen == nil, v.again
 	})
@@ -60,7 +61,7 @@ func (w *decider) observeForPreview(ctx context.Context) (world.Observation, err
 
 // showable returns why no pivot can be shown: one of the two clusters is not there, is not known, or is not ours. Where
 // both answer and are ours, whatever they hold can be.
-func showable(o world.Observation, v verdict, r request) error {
+func showable(o clusters.Observation, v verdict, r request) error {
 	both := o.Bootstrap.Cluster != nil && o.Management.Cluster != nil
 	switch {
 	case v.decision == refuse && (o.Bootstrap.Down || o.Management.Down): // a run begins no pivot of what goes
@@ -74,7 +75,7 @@ func showable(o world.Observation, v verdict, r request) error {
 			" is stopped, and what it holds is not known",
 			"Run cluster-init up "+r.environment+", which starts it; or start its containers yourself: docker ps -a "+
 				"--filter status=exited.")
-	case o.Management.State == world.ManagementSilent:
+	case o.Management.State == clusters.ManagementSilent:
 		return fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w", r.cluster, o.Management.Err),
 			fault.ClusterUnreachable,
 			"Start what it runs on, or wait until it is there, and run the same command again.")

@@ -16,8 +16,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
@@ -54,11 +54,11 @@ func TestThePageHasNoOtherRefusals(t *testing.T) {
 // refusals are those that verdicts make, by what is seen. Those of another cluster are made by who saw it.
 func refusals() map[string]error {
 	all := map[string]error{}
-	for _, b := range []world.BootstrapState{world.BootstrapAbsent, world.BootstrapUnfinished, world.BootstrapStopped,
-		world.BootstrapSilent,
-		world.BootstrapEmpty, world.BootstrapMoved, world.BootstrapActive, world.BootstrapPaused} {
-		for _, m := range []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementEmpty,
-			world.ManagementActive, world.ManagementPaused} {
+	for _, b := range []clusters.BootstrapState{clusters.BootstrapAbsent, clusters.BootstrapUnfinished, clusters.BootstrapStopped,
+		clusters.BootstrapSilent,
+		clusters.BootstrapEmpty, clusters.BootstrapMoved, clusters.BootstrapActive, clusters.BootstrapPaused} {
+		for _, m := range []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent, clusters.ManagementEmpty,
+			clusters.ManagementActive, clusters.ManagementPaused} {
 			for name, change := range changedWorlds() {
 				o := seen(b, m)
 				change(&o)
@@ -71,19 +71,19 @@ func refusals() map[string]error {
 	return all
 }
 
-func changedWorlds() map[string]func(*world.Observation) {
-	return map[string]func(*world.Observation){
-		"nothing else":        func(*world.Observation) {},
+func changedWorlds() map[string]func(*clusters.Observation) {
+	return map[string]func(*clusters.Observation){
+		"nothing else":        func(*clusters.Observation) {},
 		"a machine":           machines(provider.Machine{Name: "demo-abc"}),
 		"machines unknown":    notChecked(errors.New("503")),
 		"nobody can be asked": notChecked(provider.ErrNotSupported),
-		"suspended":           func(o *world.Observation) { o.Bootstrap.Suspended = true },
-		"unproven":            func(o *world.Observation) { o.Management.Proven = false },
-		"a backup":            func(o *world.Observation) { o.Traces.Backup = "/state/demo-1" },
-		"traces unknown":      func(o *world.Observation) { o.Traces.Err = errors.New("permission denied") },
-		"going down":          func(o *world.Observation) { o.Bootstrap.Down = true },
-		"leftovers":           func(o *world.Observation) { o.Bootstrap.Holds.Objects = o.Management.Holds.Objects },
-		"something that answers": func(o *world.Observation) {
+		"suspended":           func(o *clusters.Observation) { o.Bootstrap.Suspended = true },
+		"unproven":            func(o *clusters.Observation) { o.Management.Proven = false },
+		"a backup":            func(o *clusters.Observation) { o.LocalEvidence.Backup = "/state/demo-1" },
+		"traces unknown":      func(o *clusters.Observation) { o.LocalEvidence.Err = errors.New("permission denied") },
+		"going down":          func(o *clusters.Observation) { o.Bootstrap.Down = true },
+		"leftovers":           func(o *clusters.Observation) { o.Bootstrap.Holds.Objects = o.Management.Holds.Objects },
+		"something that answers": func(o *clusters.Observation) {
 			o.Management.Err = apierrors.NewUnauthorized(
 				"Unauthorized")
 		},

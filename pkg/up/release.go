@@ -6,11 +6,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/source"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -19,7 +18,7 @@ import (
 // releases are those of telco-cloud-init, as this run is asked for them: the same environment in both clusters.
 type releases struct {
 	environment *environment.Environment
-	scope       pivot.Scope // of its cluster
+	scope       clusters.Scope // of its cluster
 	source      source.Source
 	published   *content.Published // of an embedded source, once it is
 	heartbeat   time.Duration
@@ -51,14 +50,14 @@ func (r releases) follow(ctx context.Context, c *kube.Cluster, g rollout.Goal, b
 // acts on it. A phase calls it before it looks at the clusters for the last time: Flux may take minutes to fetch a
 // source.
 func (r releases) checkSource(
-	ctx context.Context, w clusters, phase environment.Phase, report pipeline.Reporter,
+	ctx context.Context, w observer, phase environment.Phase, report pipeline.Reporter,
 ) error {
 	if r.source.Kind != source.Git {
 		return nil
 	}
-	name := world.ManagementName
+	name := clusters.ManagementName
 	if phase == environment.Bootstrap {
-		name = world.BootstrapName
+		name = clusters.BootstrapName
 	}
 	c, err := w.Connected(name)
 	if err != nil {
@@ -71,7 +70,7 @@ func (r releases) checkSource(
 func (r releases) sync(ctx context.Context, c *kube.Cluster, definition bool, beside *kube.Cluster,
 	report pipeline.Reporter, also ...rollout.Key) error {
 	release := r.of(environment.Management, definition)
-	token, err := release.Apply(ctx, c, world.Suspension(c, r.scope), r.now())
+	token, err := release.Apply(ctx, c, clusters.Suspension(c, r.scope), r.now())
 	if err != nil {
 		return err
 	}

@@ -9,11 +9,11 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // builtMachines are the machines of the cluster, as the cluster that counts lists them.
@@ -26,7 +26,7 @@ type builtMachines struct {
 // machines lists the machines of the cluster. Before the pivot the provider's word that there are some is enough. The
 // provider that this run would use need not be the one that built it: only the bootstrap cluster knows whether there
 // are machines of another one.
-func (c changes) machines(ctx context.Context, o world.Observation, v verdict, counts *kube.Cluster) (builtMachines,
+func (c changes) machines(ctx context.Context, o clusters.Observation, v verdict, counts *kube.Cluster) (builtMachines,
 	error) {
 	all, err := capi.Machines(ctx, counts, "")
 	found := builtMachines{err: err, built: v.decision == pivoted || len(o.Machines) > 0 || o.MachinesErr != nil}

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
@@ -66,7 +66,7 @@ func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 			objects := []client.Object{given.Values, given.Secrets, given.InfraSecrets, definitionOf(t, tc.first),
 				machineOf(own, "a", true), machineOf(own, "b", true), machineOf(own, "c", false),
 				machineOf("tenant", "d", false)}
-			o := world.Observation{Management: world.ManagementSide{State: world.ManagementActive,
+			o := clusters.Observation{Management: clusters.ManagementSide{State: clusters.ManagementActive,
 				Cluster: clusterOf(t, tc.unlisted, objects...)}}
 			notes := &pipeline.Notes{}
 			applied, err := changes{environment: tc.asked, source: source.Source{Kind: source.Embedded},
@@ -105,7 +105,7 @@ func TestReplacingMachinesForTheShellIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := world.Observation{Management: world.ManagementSide{State: world.ManagementActive,
+	o := clusters.Observation{Management: clusters.ManagementSide{State: clusters.ManagementActive,
 		Cluster: clusterOf(t, nil, given.Values, given.Secrets, given.InfraSecrets, definitionOf(t, of("one")))}}
 	check := changes{environment: of("two"), source: source.Source{Kind: source.Embedded}}
 	_, err = check.check(t.Context(), o, verdict{decision: pivoted}, silence{})
@@ -129,9 +129,9 @@ func TestAFreshStartTakesTheShell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, o := range map[string]world.Observation{
+	for name, o := range map[string]clusters.Observation{
 		"no cluster": {},
-		"nothing was built": {Bootstrap: world.BootstrapSide{State: world.BootstrapEmpty,
+		"nothing was built": {Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapEmpty,
 			Cluster: clusterOf(t, nil, given.Values, given.Secrets, given.InfraSecrets)}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // ResumePhases are what ends a pivot that was interrupted, and nothing else, in order.
@@ -25,7 +25,7 @@ func (u *Run) ResumePhases() []pipeline.Phase {
 }
 
 func (u *Run) pivotMove() pivotMove {
-	return pivotMove{world: u.world, scope: u.Scope(), folder: u.StateFolder, asked: u.Options, move: capi.Move,
+	return pivotMove{world: u.world, scope: u.Scope, folder: u.StateFolder, asked: u.Options, move: capi.Move,
 		now: u.world.Now}
 }
 
@@ -46,7 +46,7 @@ func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
 	if _, err := b.world.AskEngine(ctx); err != nil {
 		return err
 	}
-	o, v, err := b.world.decideLeased(ctx, report)
+	o, v, err := b.world.DecideLeased(ctx, report)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
 
 // leftByRollback refuses to resume what a rollback, or a `down`, has begun: Flux in the management cluster is suspended
 // for a move out of it. Moving the definition into it would begin a pivot, and resume none.
-func leftByRollback(o world.Observation, v verdict, environment string) error {
+func leftByRollback(o clusters.Observation, v verdict, environment string) error {
 	if !o.Management.Suspended || v.decision == pivoted {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -15,7 +16,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // RollbackPhases are what moves the definition back into the bootstrap cluster, in order. It is a pivot with the sides
@@ -47,7 +47,7 @@ func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
 	if _, err := r.world.AskEngine(ctx); err != nil {
 		return err
 	}
-	o, v, err := r.world.decideLeased(ctx, report)
+	o, v, err := r.world.DecideLeased(ctx, report)
 	if err != nil {
 		return err
 	}
@@ -67,13 +67,13 @@ func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
 
 // returning reports whether an earlier rollback has begun to move. That Flux is suspended for one says less: it may
 // have been killed, or refused, right after that, and the management cluster may be well again since.
-func returning(o world.Observation, scope pivot.Scope) bool {
+func returning(o clusters.Observation, scope clusters.Scope) bool {
 	return o.Management.Suspended && !pivot.Judge(o.Management.Holds, o.Bootstrap.Holds, scope).NothingMoved()
 }
 
 // canReturn returns why a pivot cannot be undone: both clusters must be known, and one of them hold it all. begun is
 // whether an earlier rollback was.
-func canReturn(o world.Observation, v verdict, begun bool, environment string) error {
+func canReturn(o clusters.Observation, v verdict, begun bool, environment string) error {
 	switch {
 	case o.Bootstrap.Cluster == nil:
 		return fault.New(fault.PivotRefused, "there is no bootstrap cluster any more that the definition could be "+
@@ -81,7 +81,7 @@ func canReturn(o world.Observation, v verdict, begun bool, environment string) e
 			"Put right what is wrong with the management cluster: it holds its own definition.")
 	case o.Management.Cluster == nil:
 		return fault.New(fault.PivotRefused, "no pivot was made: "+v.why, "Run cluster-init up "+environment+".")
-	case begun, v.decision == pivoted && o.Bootstrap.State == world.BootstrapMoved:
+	case begun, v.decision == pivoted && o.Bootstrap.State == clusters.BootstrapMoved:
 		return nil
 	case v.decision == finish:
 		return fault.New(fault.PivotRefused, "the pivot is not finished: "+v.why,
@@ -118,7 +118,7 @@ func (r rollback) unwell(ctx context.Context, management *kube.Cluster, report p
 
 // unsuspended returns the Kustomizations of a cluster without those that a rollback has suspended, and whether there
 // are such: they say nothing of how well the cluster is. None stands for all.
-func unsuspended(ctx context.Context, c *kube.Cluster, scope pivot.Scope) (left []client.ObjectKey, suspended bool,
+func unsuspended(ctx context.Context, c *kube.Cluster, scope clusters.Scope) (left []client.ObjectKey, suspended bool,
 	err error) {
 	all, err := flux.Kustomizations(ctx, c)
 	if err != nil {
@@ -136,8 +136,8 @@ func unsuspended(ctx context.Context, c *kube.Cluster, scope pivot.Scope) (left 
 }
 
 func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
-	bootstrap, bootstrapErr := r.world.Connected(world.BootstrapName)
-	management, managementErr := r.world.Connected(world.ManagementName)
+	bootstrap, bootstrapErr := r.world.Connected(clusters.BootstrapName)
+	management, managementErr := r.world.Connected(clusters.ManagementName)
 	if err := errors.Join(bootstrapErr, managementErr); err != nil {
 		return err
 	}
@@ -151,13 +151,13 @@ func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	// Only now may the bootstrap cluster's Flux look after the definition again.
-	if err := world.Suspension(bootstrap, r.move.scope).Resume(lease.DetachUntilLost(ctx)); err != nil {
+	if err := clusters.Suspension(bootstrap, r.move.scope).Resume(lease.DetachUntilLost(ctx)); err != nil {
 		return fault.Retryable(fmt.Errorf("resume Flux in the bootstrap cluster: %w", err), fault.PivotFailed,
 			"The definition was moved back. Run the same command again.")
 	}
 	if result.Already {
 		report.Progress("an earlier rollback has moved it")
-		return r.move.verifyAgain(ctx, world.BootstrapName)
+		return r.move.verifyAgain(ctx, clusters.BootstrapName)
 	}
 	report.Progress("moved %d objects back into the bootstrap cluster", len(result.Moved))
 	return nil

@@ -10,43 +10,43 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // A pivot is undone only where it is known that it was finished, or that an earlier rollback was begun.
 func TestCanReturn(t *testing.T) {
 	answers := &kube.Cluster{}
-	both := func(b world.BootstrapState, m world.ManagementState) world.Observation {
-		return world.Observation{Bootstrap: world.BootstrapSide{State: b, Cluster: answers},
-			Management: world.ManagementSide{State: m, Cluster: answers}}
+	both := func(b clusters.BootstrapState, m clusters.ManagementState) clusters.Observation {
+		return clusters.Observation{Bootstrap: clusters.BootstrapSide{State: b, Cluster: answers},
+			Management: clusters.ManagementSide{State: m, Cluster: answers}}
 	}
 	for name, tc := range map[string]struct {
-		o     world.Observation
+		o     clusters.Observation
 		v     verdict
 		begun bool
 		hint  string // "": it can
 	}{
-		"finished": {o: both(world.BootstrapMoved, world.ManagementActive),
+		"finished": {o: both(clusters.BootstrapMoved, clusters.ManagementActive),
 			v: verdict{decision: pivoted}},
-		"a rollback was interrupted": {o: both(world.BootstrapPaused, world.ManagementPaused),
+		"a rollback was interrupted": {o: both(clusters.BootstrapPaused, clusters.ManagementPaused),
 			v: verdict{decision: finish}, begun: true},
-		"a rollback has moved all": {o: both(world.BootstrapActive, world.ManagementEmpty),
+		"a rollback has moved all": {o: both(clusters.BootstrapActive, clusters.ManagementEmpty),
 			v: verdict{decision: begun}, begun: true},
-		"begun, and nothing was moved": {o: both(world.BootstrapActive, world.ManagementEmpty),
+		"begun, and nothing was moved": {o: both(clusters.BootstrapActive, clusters.ManagementEmpty),
 			v: verdict{decision: begun}, hint: "cluster-init up"},
-		"interrupted": {o: both(world.BootstrapPaused, world.ManagementPaused),
+		"interrupted": {o: both(clusters.BootstrapPaused, clusters.ManagementPaused),
 			v: verdict{decision: finish}, hint: "pivot resume"},
-		"not begun": {o: both(world.BootstrapActive, world.ManagementEmpty),
+		"not begun": {o: both(clusters.BootstrapActive, clusters.ManagementEmpty),
 			v: verdict{decision: goOn}, hint: "cluster-init up"},
-		"finished, and something is left": {o: both(world.BootstrapPaused, world.ManagementActive),
+		"finished, and something is left": {o: both(clusters.BootstrapPaused, clusters.ManagementActive),
 			v: verdict{decision: pivoted}, hint: "cluster-init up"},
-		"the bootstrap cluster is new": {o: both(world.BootstrapEmpty, world.ManagementActive),
+		"the bootstrap cluster is new": {o: both(clusters.BootstrapEmpty, clusters.ManagementActive),
 			v: verdict{decision: pivoted}, hint: "cluster-init up"},
-		"no bootstrap cluster":                {o: world.Observation{Management: world.ManagementSide{State: world.ManagementActive, Cluster: answers}}, v: verdict{decision: pivoted}, hint: "Put right"},
-		"no management cluster":               {o: world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapActive, Cluster: answers}}, v: verdict{decision: goOn}, hint: "cluster-init up"},
-		"no bootstrap cluster, and one begun": {o: world.Observation{Management: world.ManagementSide{State: world.ManagementPaused, Cluster: answers}}, v: verdict{decision: finish}, begun: true, hint: "Put right"},
+		"no bootstrap cluster":                {o: clusters.Observation{Management: clusters.ManagementSide{State: clusters.ManagementActive, Cluster: answers}}, v: verdict{decision: pivoted}, hint: "Put right"},
+		"no management cluster":               {o: clusters.Observation{Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapActive, Cluster: answers}}, v: verdict{decision: goOn}, hint: "cluster-init up"},
+		"no bootstrap cluster, and one begun": {o: clusters.Observation{Management: clusters.ManagementSide{State: clusters.ManagementPaused, Cluster: answers}}, v: verdict{decision: finish}, begun: true, hint: "Put right"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := canReturn(tc.o, tc.v, tc.begun, "demo")
@@ -63,19 +63,19 @@ func TestCanReturn(t *testing.T) {
 // begin.
 func TestResumeBeginsNoPivotAfterARollback(t *testing.T) {
 	for name, tc := range map[string]struct {
-		b, m      world.BootstrapState
+		b, m      clusters.BootstrapState
 		rollback  bool
 		decision  decision
 		isRefused bool
 	}{
-		"a rollback has moved all":       {b: world.BootstrapActive, rollback: true, decision: begun, isRefused: true},
-		"a rollback was interrupted":     {b: world.BootstrapPaused, rollback: true, decision: finish, isRefused: true},
-		"a rollback suspended Flux only": {b: world.BootstrapMoved, rollback: true, decision: pivoted},
-		"a pivot was begun":              {b: world.BootstrapActive, decision: begun},
-		"a pivot was interrupted":        {b: world.BootstrapPaused, decision: finish},
+		"a rollback has moved all":       {b: clusters.BootstrapActive, rollback: true, decision: begun, isRefused: true},
+		"a rollback was interrupted":     {b: clusters.BootstrapPaused, rollback: true, decision: finish, isRefused: true},
+		"a rollback suspended Flux only": {b: clusters.BootstrapMoved, rollback: true, decision: pivoted},
+		"a pivot was begun":              {b: clusters.BootstrapActive, decision: begun},
+		"a pivot was interrupted":        {b: clusters.BootstrapPaused, decision: finish},
 	} {
-		o := world.Observation{Bootstrap: world.BootstrapSide{State: tc.b},
-			Management: world.ManagementSide{Suspended: tc.rollback}}
+		o := clusters.Observation{Bootstrap: clusters.BootstrapSide{State: tc.b},
+			Management: clusters.ManagementSide{Suspended: tc.rollback}}
 		err := leftByRollback(o, verdict{decision: tc.decision}, "demo")
 		if (err != nil) != tc.isRefused || err != nil && (fault.CodeOf(err) != fault.PivotRefused ||
 			!strings.Contains(fault.HintOf(err), "cluster-init pivot rollback demo")) {
@@ -87,18 +87,18 @@ func TestResumeBeginsNoPivotAfterARollback(t *testing.T) {
 // That Flux is suspended for a rollback says nothing once the management cluster still has everything: it is asked
 // again how well it is.
 func TestAStaleSuspensionIsNoBegunRollback(t *testing.T) {
-	stale := seen(world.BootstrapMoved, world.ManagementActive)
+	stale := seen(clusters.BootstrapMoved, clusters.ManagementActive)
 	stale.Management.Suspended = true
-	paused := seen(world.BootstrapMoved, world.ManagementPaused)
+	paused := seen(clusters.BootstrapMoved, clusters.ManagementPaused)
 	paused.Management.Suspended = true
-	moved := seen(world.BootstrapActive, world.ManagementEmpty)
+	moved := seen(clusters.BootstrapActive, clusters.ManagementEmpty)
 	moved.Management.Suspended = true
 	for name, tc := range map[string]struct {
-		o    world.Observation
+		o    clusters.Observation
 		want bool
 	}{
 		"nothing was moved": {stale, false}, "it is paused": {paused, true}, "all was moved": {moved, true},
-		"none was begun": {seen(world.BootstrapMoved, world.ManagementActive), false},
+		"none was begun": {seen(clusters.BootstrapMoved, clusters.ManagementActive), false},
 	} {
 		if got := returning(tc.o, thisRun.scope()); got != tc.want {
 			t.Errorf("%s: %t", name, got)

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
@@ -24,13 +24,13 @@ type selfManagement struct {
 
 // sideNamer knows the kubeconfig files that commands for people name.
 type sideNamer interface {
-	clusters
-	Side(*kube.Cluster) pivot.Side
+	observer
+	Side(*kube.Cluster) clusters.Side
 }
 
 // run looks once a second: what counts is one consistent look at all of it, not a series of events.
 func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error {
-	management, err := s.world.Connected(world.ManagementName)
+	management, err := s.world.Connected(clusters.ManagementName)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s selfManagement) remarks(ctx context.Context, management *kube.Cluster, r
 		for _, o := range paused.Objects {
 			names = append(names, o.String())
 		}
-		resume := paused.Command(pivot.Side{}, s.world.Side(management), s.releases.scope)
+		resume := paused.Command(clusters.Side{}, s.world.Side(management), s.releases.scope)
 		report.Warn(
 			"paused in the management cluster: %s. If nobody paused it on purpose, a move that was interrupted "+
 				"did. To resume it: %s",

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
 // warn has a management cluster that lost a machine since the pivot, and in which a tenant is paused. Nothing is
@@ -23,7 +23,7 @@ func warn(ctx context.Context, t *testing.T) {
 	shared.Create(ctx, t, own)
 	shared.Create(ctx, t, tenant)
 	defer shared.Remove(ctx, t, own, tenant)
-	s := selfManagement{world: sides{}, releases: releases{scope: pivot.Scope{Namespace: "warned", Cluster: "mgmt"}}}
+	s := selfManagement{world: sides{}, releases: releases{scope: clusters.Scope{Namespace: "warned", Cluster: "mgmt"}}}
 	var first, second warnings
 	for _, each := range []*warnings{&first, &second} {
 		if err := s.remarks(ctx, shared.Client, each); err != nil {
@@ -45,8 +45,8 @@ func warn(ctx context.Context, t *testing.T) {
 // sides is a world that names the management cluster's kubeconfig.
 type sides struct{ seenWorld }
 
-func (sides) Side(c *kube.Cluster) pivot.Side {
-	return pivot.Side{Client: c.Client, Kubeconfig: "/state/kubeconfig"}
+func (sides) Side(c *kube.Cluster) clusters.Side {
+	return clusters.Side{Client: c.Client, Kubeconfig: "/state/kubeconfig"}
 }
 
 // warnings keeps them.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
@@ -16,13 +16,13 @@ func TestAGitSourceIsCheckedBeforeTheDefinitionIsApplied(t *testing.T) {
 		var confirmed decision
 		w := confirmingWorld{seenWorld{seen: goOn}, &confirmed}
 		err := managementCluster{world: w, releases: r}.run(t.Context(), silence{})
-		if (confirmed == "") != checked || strings.Contains(err.Error(), "no "+world.BootstrapName+
+		if (confirmed == "") != checked || strings.Contains(err.Error(), "no "+clusters.BootstrapName+
 			" cluster") != checked {
 			t.Errorf("%s, bootstrap cluster: confirmed %q, %v", kind, confirmed, err)
 		}
 		// Without the check it ends with another error.
 		err = definition{world: seenWorld{seen: finish}, releases: r}.run(t.Context(), silence{})
-		if strings.Contains(err.Error(), "no "+world.ManagementName+" cluster") != checked {
+		if strings.Contains(err.Error(), "no "+clusters.ManagementName+" cluster") != checked {
 			t.Errorf("%s, management cluster: %v", kind, err)
 		}
 	}

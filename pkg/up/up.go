@@ -7,15 +7,17 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // Options is what a run of `up` is asked for.
 type Options struct {
-	world.Subject
+	clusters.Subject
+	Environment *environment.Environment // of the subject
 	bootstrap.Supplies
 	KeepBootstrap bool
 	// the name of the cluster, if the user says that it does not exist yet; of use only where nobody can list its
@@ -41,8 +43,8 @@ type Run struct {
 }
 
 // New returns a run that has not looked at anything yet.
-func New(o Options, p world.Parts) *Run {
-	return &Run{Options: o, world: &decider{World: world.New(o.Subject, p), isNew: o.New != ""}}
+func New(o Options, p clusters.Parts) *Run {
+	return &Run{Options: o, world: newDecider(clusters.New(o.Subject, p), o.New != "")}
 }
 
 // Requests returns how many API requests this run has sent so far to both clusters, the move included.

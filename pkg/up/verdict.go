@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
@@ -41,20 +41,20 @@ type request struct {
 	node                            string // container of the bootstrap cluster
 	kubeconfig                      string // where that of the management cluster goes
 	backups                         string // folder
-	source, target                  pivot.Side
+	source, target                  clusters.Side
 	isNew                           bool // the user says that the cluster does not exist yet
 	// command that lists what the cluster has where nobody here can; empty: there is none
 	find string
 }
 
 // observation is an observation as `up` reads it.
-type observation struct{ world.Observation }
+type observation struct{ clusters.Observation }
 
 // judge makes a verdict of an observation. docs/how-it-works.md shows the same as a table.
-func judge(of world.Observation, r request) verdict {
+func judge(of clusters.Observation, r request) verdict {
 	o := observation{of}
 	switch {
-	case o.Bootstrap.State == world.BootstrapForeign:
+	case o.Bootstrap.State == clusters.BootstrapForeign:
 		return verdict{decision: refuse, refusal: o.Bootstrap.Err}
 	case fault.CodeOf(o.MachinesErr) == fault.ClusterForeign:
 		return verdict{decision: refuse, refusal: o.MachinesErr}
@@ -62,20 +62,20 @@ func judge(of world.Observation, r request) verdict {
 		return o.teardownRequested(r)
 	case o.Stopped():
 		return verdict{decision: start}
-	case o.Bootstrap.State == world.BootstrapSilent:
+	case o.Bootstrap.State == clusters.BootstrapSilent:
 		return o.silentBootstrap(r)
-	case o.Management.State == world.ManagementForeign:
+	case o.Management.State == clusters.ManagementForeign:
 		return verdict{decision: refuse, refusal: o.Management.Err}
 	}
 	switch o.Bootstrap.State {
-	case world.BootstrapActive:
+	case clusters.BootstrapActive:
 		return o.beforePivot(r)
-	case world.BootstrapPaused:
+	case clusters.BootstrapPaused:
 		return o.halfMoved(r)
-	case world.BootstrapMoved:
+	case clusters.BootstrapMoved:
 		return o.moved(r)
 	}
-	return o.withoutDefinition(r) // world.BootstrapAbsent, world.BootstrapUnfinished, world.BootstrapEmpty
+	return o.withoutDefinition(r) // clusters.BootstrapAbsent, clusters.BootstrapUnfinished, clusters.BootstrapEmpty
 }
 
 // teardownRequested refuses because a `down` was begun: what it has begun to delete must not be built on.
@@ -113,7 +113,7 @@ func bootstrapHint(o observation, r request) string {
 	if r.node == "" {
 		return fault.HintOf(o.Bootstrap.Err)
 	}
-	if o.Management.State == world.ManagementActive {
+	if o.Management.State == clusters.ManagementActive {
 		return "See why: docker logs " + r.node + ". The management cluster holds its own definition: if the " +
 			"bootstrap cluster held nothing else, delete it with docker rm -f -v " +
 			r.node + ", and run the same command again."
@@ -129,9 +129,9 @@ func bootstrapHint(o observation, r request) string {
 // counts, unless the management cluster holds the same.
 func (o observation) beforePivot(r request) verdict {
 	switch o.Management.State {
-	case world.ManagementActive, world.ManagementPaused:
+	case clusters.ManagementActive, clusters.ManagementPaused:
 		return o.halfMoved(r)
-	case world.ManagementSilent:
+	case clusters.ManagementSilent:
 		if o.Bootstrap.Suspended {
 			return o.silentManagement(r, "a pivot was begun, and how far it came is not known")
 		}
@@ -140,7 +140,7 @@ func (o observation) beforePivot(r request) verdict {
 		}
 		return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the management cluster does " +
 			"not answer yet"}
-	case world.ManagementEmpty:
+	case clusters.ManagementEmpty:
 		switch {
 		case o.Bootstrap.Suspended && pivot.Judge(o.Bootstrap.Holds, o.Management.Holds, r.scope()).NothingMoved():
 			return verdict{decision: begun, why: "the bootstrap cluster holds the definition; a pivot was begun, and " +
@@ -154,11 +154,11 @@ func (o observation) beforePivot(r request) verdict {
 
 // halfMoved judges where both sides may hold something, as pivot does.
 func (o observation) halfMoved(r request) verdict {
-	known := o.Management.State == world.ManagementActive || o.Management.State == world.ManagementPaused
-	if !known && o.Bootstrap.Holds.PausedByHand(r.scope()) {
+	known := o.Management.State == clusters.ManagementActive || o.Management.State == clusters.ManagementPaused
+	if !known && o.Bootstrap.Holds.OwnPausedByHand(r.scope()) {
 		return pausedByHand(r)
 	}
-	if o.Management.State == world.ManagementSilent {
+	if o.Management.State == clusters.ManagementSilent {
 		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
 	}
 	state := pivot.Judge(o.Bootstrap.Holds, o.Management.Holds, r.scope())
@@ -187,7 +187,7 @@ func pausedByHand(r request) verdict {
 }
 
 // resume is how a person resumes the Cluster on a side.
-func resume(side pivot.Side, r request) string {
+func resume(side clusters.Side, r request) string {
 	return pivot.Kubectl(side, r.scope()) + " patch clusters.cluster.x-k8s.io " + r.cluster +
 		` --type merge -p '{"spec":{"paused":null}}'`
 }
@@ -195,7 +195,7 @@ func resume(side pivot.Side, r request) string {
 // moved judges where a move emptied the bootstrap cluster: nothing in it is ever resumed.
 func (o observation) moved(r request) verdict {
 	switch o.Management.State {
-	case world.ManagementActive:
+	case clusters.ManagementActive:
 		if !o.Bootstrap.Holds.Empty() {
 			if r.node == "" { // a bootstrap cluster of the user's own, which stays, may hold what is others'
 				left := o.leftovers(r)
@@ -206,21 +206,21 @@ func (o observation) moved(r request) verdict {
 		}
 		return verdict{decision: pivoted, why: "the management cluster holds its own definition, the bootstrap " +
 			"cluster none"}
-	case world.ManagementPaused:
+	case clusters.ManagementPaused:
 		if v := o.halfMoved(r); v.decision == finish {
 			return v
 		}
 		return o.pausedTarget(r)
-	case world.ManagementSilent:
+	case clusters.ManagementSilent:
 		return o.silentManagement(r, "the definition was moved into the management cluster")
-	case world.ManagementEmpty:
+	case clusters.ManagementEmpty:
 		return lost(r, "a move took the definition out of the bootstrap cluster, and the management cluster does not "+
 			"hold it")
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
 		fmt.Sprintf("the definition of %s was moved into the management cluster, and no kubeconfig names that",
 			r.cluster),
-		world.RecoverHint(r.environment)+" Then run the same command again. If it was cleaned up, and the bootstrap "+
+		clusters.RecoverHint(r.environment)+" Then run the same command again. If it was cleaned up, and the bootstrap "+
 			"cluster is your own: "+
 			"delete in its namespace flux-system the HelmRelease and the Kustomizations that are suspended.")}
 }
@@ -244,21 +244,21 @@ func (o observation) leftovers(r request) verdict {
 // withoutDefinition judges where the bootstrap cluster is not there or never held anything.
 func (o observation) withoutDefinition(r request) verdict {
 	switch o.Management.State {
-	case world.ManagementActive:
+	case clusters.ManagementActive:
 		return verdict{decision: pivoted, why: "the management cluster holds its own definition"}
-	case world.ManagementPaused:
+	case clusters.ManagementPaused:
 		return o.pausedTarget(r)
-	case world.ManagementEmpty:
+	case clusters.ManagementEmpty:
 		return lost(r, fmt.Sprintf("the management cluster %s answers at %s and does not hold its own definition, and "+
 			"no bootstrap cluster does",
 			r.cluster, o.Management.Cluster.Config.Host))
 	}
 	none := verdict{decision: fresh, why: "nothing of it exists: a fresh start"}
 	switch o.Bootstrap.State {
-	case world.BootstrapUnfinished:
+	case clusters.BootstrapUnfinished:
 		none.why, none.warning = "nothing else of it exists: the bootstrap cluster is made again",
 			"the bootstrap cluster was never finished"
-	case world.BootstrapEmpty:
+	case clusters.BootstrapEmpty:
 		none = verdict{decision: goOn, why: "the bootstrap cluster answers, and holds no definition yet"}
 	}
 	return o.withoutMachines(r, none)
@@ -267,7 +267,7 @@ func (o observation) withoutDefinition(r request) verdict {
 // pausedTarget refuses because the management cluster's own Cluster is paused and nobody else holds it.
 func (o observation) pausedTarget(r request) verdict {
 	// what may be left in the bootstrap cluster reconciles nothing
-	state := pivot.Judge(pivot.Holding{}, o.Management.Holds, r.scope())
+	state := pivot.Judge(clusters.Holding{}, o.Management.Holds, r.scope())
 	return verdict{decision: refuse, refusal: fault.Wrap(
 		fmt.Errorf("Cluster %s/%s is paused in the management cluster: a move was interrupted at its end, or somebody "+
 			"paused it", r.namespace, r.cluster),
@@ -282,7 +282,9 @@ func lost(r request, what string) verdict {
 			"cluster-init cleanup "+r.environment+".")}
 }
 
-func (r request) scope() pivot.Scope { return pivot.Scope{Namespace: r.namespace, Cluster: r.cluster} }
+func (r request) scope() clusters.Scope {
+	return clusters.Scope{Namespace: r.namespace, Cluster: r.cluster}
+}
 
 func names(machines []provider.Machine) string {
 	var all []string

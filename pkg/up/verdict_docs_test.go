@@ -5,30 +5,30 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 // The page shows what judge does: each cell of its table is held against the verdict, and so is what its footnotes add.
 func TestThePageShowsTheVerdicts(t *testing.T) {
-	columns := []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementForeign,
-		world.ManagementEmpty, world.ManagementActive, world.ManagementPaused}
-	rows := map[string][]world.BootstrapState{
-		"not there, or never finished": {world.BootstrapAbsent, world.BootstrapUnfinished},
-		"answers, holds no Cluster":    {world.BootstrapEmpty},
-		"answers, emptied by a pivot":  {world.BootstrapMoved},
-		"holds the Cluster":            {world.BootstrapActive},
-		"holds it, paused":             {world.BootstrapPaused},
-		"stopped":                      {world.BootstrapStopped},
-		"does not answer":              {world.BootstrapSilent},
-		"is not ours":                  {world.BootstrapForeign},
+	columns := []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent, clusters.ManagementForeign,
+		clusters.ManagementEmpty, clusters.ManagementActive, clusters.ManagementPaused}
+	rows := map[string][]clusters.BootstrapState{
+		"not there, or never finished": {clusters.BootstrapAbsent, clusters.BootstrapUnfinished},
+		"answers, holds no Cluster":    {clusters.BootstrapEmpty},
+		"answers, emptied by a pivot":  {clusters.BootstrapMoved},
+		"holds the Cluster":            {clusters.BootstrapActive},
+		"holds it, paused":             {clusters.BootstrapPaused},
+		"stopped":                      {clusters.BootstrapStopped},
+		"does not answer":              {clusters.BootstrapSilent},
+		"is not ours":                  {clusters.BootstrapForeign},
 	}
 	for label, cells := range matrix(t) {
 		if strings.HasPrefix(label, "either holds it marked by") {
 			for m, mark := range map[string]func(
-				*world.Observation){"bootstrap": func(o *world.Observation) { o.Bootstrap.Down = true },
-				"management": func(o *world.Observation) { o.Management.Down = true }} {
-				o := seen(world.BootstrapActive, world.ManagementActive)
+				*clusters.Observation){"bootstrap": func(o *clusters.Observation) { o.Bootstrap.Down = true },
+				"management": func(o *clusters.Observation) { o.Management.Down = true }} {
+				o := seen(clusters.BootstrapActive, clusters.ManagementActive)
 				mark(&o)
 				expectCell(t, label+" in the "+m+" cluster", cells[0], o)
 			}
@@ -56,7 +56,7 @@ func TestThePageShowsTheVerdicts(t *testing.T) {
 }
 
 // expectCell holds a verdict against a cell: its word, and whether a refusal is asked again (³).
-func expectCell(t *testing.T, where, cell string, o world.Observation) {
+func expectCell(t *testing.T, where, cell string, o clusters.Observation) {
 	t.Helper()
 	word := strings.TrimRight(cell, " ¹²³⁴⁵⁶⁷")
 	want, known := map[string]decision{"fresh start": fresh, "go on": goOn, "refuse": refuse, "pivoted": pivoted,
@@ -70,9 +70,9 @@ func expectCell(t *testing.T, where, cell string, o world.Observation) {
 }
 
 // expectFootnotes holds what the footnotes say besides against verdicts.
-func expectFootnotes(t *testing.T, b world.BootstrapState, m world.ManagementState, cell string) {
+func expectFootnotes(t *testing.T, b clusters.BootstrapState, m clusters.ManagementState, cell string) {
 	t.Helper()
-	expect := func(note string, want decision, change func(*world.Observation)) {
+	expect := func(note string, want decision, change func(*clusters.Observation)) {
 		o := seen(b, m)
 		change(&o)
 		if v := judge(o, thisRun); strings.Contains(cell, note) && v.decision != want {
@@ -80,19 +80,19 @@ func expectFootnotes(t *testing.T, b world.BootstrapState, m world.ManagementSta
 		}
 	}
 	none := fresh
-	if b == world.BootstrapEmpty {
+	if b == clusters.BootstrapEmpty {
 		none = goOn
 	}
 	expect("¹", refuse, machines(provider.Machine{Name: "demo-abc"}))
-	expect("²", none, func(o *world.Observation) { o.Traces.Building = true })
-	if b != world.BootstrapMoved { // whose Flux is suspended, or it would not be called so
-		expect("⁵", refuse, func(o *world.Observation) { o.Bootstrap.Suspended = false })
+	expect("²", none, func(o *clusters.Observation) { o.LocalEvidence.Building = true })
+	if b != clusters.BootstrapMoved { // whose Flux is suspended, or it would not be called so
+		expect("⁵", refuse, func(o *clusters.Observation) { o.Bootstrap.Suspended = false })
 	}
-	expect("⁷", refuse, func(o *world.Observation) { o.Bootstrap.Suspended = true })
-	expect("⁷", refuse, func(o *world.Observation) { o.Management.Proven = false })
-	expect("²", refuse, func(o *world.Observation) { o.Traces.Building, o.Management.Proven = true, false })
-	expect("⁴", refuse, func(o *world.Observation) { o.Management.Holds.Objects = nil })
-	expect("⁶", begun, func(o *world.Observation) { o.Bootstrap.Suspended = true })
+	expect("⁷", refuse, func(o *clusters.Observation) { o.Bootstrap.Suspended = true })
+	expect("⁷", refuse, func(o *clusters.Observation) { o.Management.Proven = false })
+	expect("²", refuse, func(o *clusters.Observation) { o.LocalEvidence.Building, o.Management.Proven = true, false })
+	expect("⁴", refuse, func(o *clusters.Observation) { o.Management.Holds.Objects = nil })
+	expect("⁶", begun, func(o *clusters.Observation) { o.Bootstrap.Suspended = true })
 }
 
 // matrix reads the table of docs/how-it-works.md: the cells of each row, by its label.

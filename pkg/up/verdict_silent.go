@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 // withoutMachines returns none if no machine of the cluster exists. Making a second set of machines beside the first
 // would end in two clusters of one name.
 func (o observation) withoutMachines(r request, none verdict) verdict {
-	silent := o.Management.State == world.ManagementSilent
+	silent := o.Management.State == clusters.ManagementSilent
 	switch {
 	case silent && o.Management.Answered:
 		return o.silentManagement(r, "it has answered to this run before")
@@ -35,18 +35,18 @@ func (o observation) withoutMachines(r request, none verdict) verdict {
 			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition",
 				r.cluster, r.place, names(o.Machines)),
 			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". "+
-				world.RecoverHint(r.environment)+" If it is not needed: cluster-init cleanup "+r.environment+".")}
+				clusters.RecoverHint(r.environment)+" If it is not needed: cluster-init cleanup "+r.environment+".")}
 	case silent && !o.Management.Proven:
 		return o.unproven(r)
-	case silent && world.Answered(o.Management.Err):
+	case silent && clusters.Answered(o.Management.Err):
 		return o.perhapsGone(r, "something answers at its address")
-	case silent && o.Traces.Err != nil:
-		return o.perhapsGone(r, fmt.Sprintf("it is not known whether a pivot was made (%v)", o.Traces.Err))
-	case silent && o.Traces.Backup != "":
+	case silent && o.LocalEvidence.Err != nil:
+		return o.perhapsGone(r, fmt.Sprintf("it is not known whether a pivot was made (%v)", o.LocalEvidence.Err))
+	case silent && o.LocalEvidence.Backup != "":
 		return o.perhapsGone(r, fmt.Sprintf(
 			"there is a backup of its definition (%s): it may manage itself where this run finds no machine",
-			o.Traces.Backup))
-	case silent && !o.Traces.Building:
+			o.LocalEvidence.Backup))
+	case silent && !o.LocalEvidence.Building:
 		return o.perhapsGone(r, "only its kubeconfig tells of it: it may manage itself where this run finds no machine")
 	case silent:
 		none.warning = fmt.Sprintf("%s names a cluster that does not answer: as no pivot was made from here and no "+
@@ -60,7 +60,7 @@ func (o observation) withoutMachines(r request, none verdict) verdict {
 // it. Nobody here can list the machines: another machine or CI job may have built the cluster, and a second one of its
 // name would work against it.
 func (o observation) perhapsBuilt(r request, none verdict) verdict {
-	earlier := o.Bootstrap.State != world.BootstrapAbsent && r.node != "" // made by a run that was allowed to begin
+	earlier := o.Bootstrap.State != clusters.BootstrapAbsent && r.node != "" // made by a run that was allowed to begin
 	if r.isNew || earlier {
 		none.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made "+
 			"some, stop now", r.place, r.cluster)
@@ -108,7 +108,7 @@ func (o observation) ifGone(r request) string {
 		remove = append(remove, pivot.Kubectl(r.source, r.scope())+" delete secret "+r.cluster+"-kubeconfig")
 	}
 	if len(remove) == 0 {
-		return "Make its kubeconfig readable. " + world.RecoverHint(r.environment)
+		return "Make its kubeconfig readable. " + clusters.RecoverHint(r.environment)
 	}
 	return "If its cluster is gone, remove its kubeconfig: " + strings.Join(remove, " && ") + "."
 }
@@ -124,7 +124,7 @@ func (o observation) silentManagement(r request, because string) verdict {
 		hint += " If nothing of the environment is needed: cluster-init cleanup " + r.environment + "."
 	}
 	err := fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err)
-	if world.Answered(o.Management.Err) { // credentials and certificates do not heal
+	if clusters.Answered(o.Management.Err) { // credentials and certificates do not heal
 		return verdict{decision: refuse, again: true, refusal: fault.Wrap(err, fault.ClusterUnreachable, hint)}
 	}
 	return verdict{decision: refuse, again: true, refusal: fault.Retryable(err, fault.ClusterUnreachable, hint)}

@@ -11,8 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
@@ -21,23 +21,23 @@ import (
 func TestASilentManagementClusterWithoutMachines(t *testing.T) {
 	unreadable := errors.New("permission denied")
 	for name, tc := range map[string]struct {
-		traces  world.LocalEvidence
+		traces  clusters.LocalEvidence
 		unknown bool   // it is refused
 		says    string // in the refusal
 	}{
-		"its kubeconfig is all that there is":       {world.LocalEvidence{}, true, "only its kubeconfig tells of it"},
-		"a run made a bootstrap cluster, no backup": {world.LocalEvidence{Building: true}, false, ""},
-		"a backup": {world.LocalEvidence{Backup: "/state/demo-1"}, true,
+		"its kubeconfig is all that there is":       {clusters.LocalEvidence{}, true, "only its kubeconfig tells of it"},
+		"a run made a bootstrap cluster, no backup": {clusters.LocalEvidence{Building: true}, false, ""},
+		"a backup": {clusters.LocalEvidence{Backup: "/state/demo-1"}, true,
 			"there is a backup of its definition (/state/demo-1)"},
-		"a backup, and a new bootstrap cluster": {world.LocalEvidence{Building: true, Backup: "/state/demo-1"}, true,
+		"a backup, and a new bootstrap cluster": {clusters.LocalEvidence{Building: true, Backup: "/state/demo-1"}, true,
 			"/state/demo-1"},
-		"the state folder cannot be read": {world.LocalEvidence{Building: true, Err: unreadable}, true,
+		"the state folder cannot be read": {clusters.LocalEvidence{Building: true, Err: unreadable}, true,
 			"it is not known whether a pivot was made (permission denied)"},
 	} {
-		for b, otherwise := range map[world.BootstrapState]decision{world.BootstrapAbsent: fresh,
-			world.BootstrapUnfinished: fresh, world.BootstrapEmpty: goOn} {
-			o := seen(b, world.ManagementSilent)
-			o.Traces, o.Management.Files = tc.traces, []string{"/mine", "/state/kube config"}
+		for b, otherwise := range map[clusters.BootstrapState]decision{clusters.BootstrapAbsent: fresh,
+			clusters.BootstrapUnfinished: fresh, clusters.BootstrapEmpty: goOn} {
+			o := seen(b, clusters.ManagementSilent)
+			o.LocalEvidence, o.Management.Files = tc.traces, []string{"/mine", "/state/kube config"}
 			v := judge(o, thisRun)
 			if !tc.unknown {
 				if v.decision != otherwise || !strings.Contains(v.warning, "/mine, /state/kube config") {
@@ -61,8 +61,8 @@ func TestAClusterThatRefusesIsNotGone(t *testing.T) {
 	for name, err := range map[string]error{"credentials": apierrors.NewUnauthorized("Unauthorized"),
 		"not ready": apierrors.NewServiceUnavailable("etcd"),
 		"expired":   x509.CertificateInvalidError{Reason: x509.Expired}} {
-		o := seen(world.BootstrapAbsent, world.ManagementSilent)
-		o.Traces.Building, o.Management.Err = true, fmt.Errorf("ask the API server: %w", err)
+		o := seen(clusters.BootstrapAbsent, clusters.ManagementSilent)
+		o.LocalEvidence.Building, o.Management.Err = true, fmt.Errorf("ask the API server: %w", err)
 		if v := judge(o, thisRun); short(v) != "cluster/unreachable?" || !strings.Contains(fmt.Sprint(v.refusal),
 			"something answers at its address") {
 			t.Errorf("%s: %s: %v", name, short(v), v.refusal)
@@ -97,11 +97,11 @@ func TestWhyAManagementClusterIsSilentSaysWhatHelps(t *testing.T) {
 			start},
 	} {
 		for _, m := range []struct {
-			b        world.BootstrapState
+			b        clusters.BootstrapState
 			machines []provider.Machine
-		}{{world.BootstrapMoved, nil}, {world.BootstrapPaused, nil}, {world.BootstrapAbsent, nil},
-			{world.BootstrapAbsent, []provider.Machine{{Name: "demo-abc"}}}} {
-			o := seen(m.b, world.ManagementSilent, m.machines...)
+		}{{clusters.BootstrapMoved, nil}, {clusters.BootstrapPaused, nil}, {clusters.BootstrapAbsent, nil},
+			{clusters.BootstrapAbsent, []provider.Machine{{Name: "demo-abc"}}}} {
+			o := seen(m.b, clusters.ManagementSilent, m.machines...)
 			o.Management.Err = tc.err
 			v := judge(o, thisRun)
 			hint := fault.HintOf(v.refusal)
@@ -127,7 +127,7 @@ func TestASilentManagementClusterIsWaitedFor(t *testing.T) {
 		"it was never seen to":                   {false, errors.New("i/o timeout"), true, true},
 		"it refuses the credentials, which last": {true, apierrors.NewUnauthorized("expired"), false, false},
 	} {
-		o := seen(world.BootstrapAbsent, world.ManagementSilent)
+		o := seen(clusters.BootstrapAbsent, clusters.ManagementSilent)
 		o.Management.Answered, o.Management.Err, o.MachinesErr = tc.answered, tc.err, provider.ErrNotSupported
 		v := judge(o, thisRun)
 		hint := fault.HintOf(v.refusal)

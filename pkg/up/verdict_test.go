@@ -10,46 +10,45 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 // seen makes an observation as the real one would: what each side holds follows from its state.
-func seen(b world.BootstrapState, m world.ManagementState, machines ...provider.Machine) world.Observation {
-	own := func(paused bool) pivot.Holding {
+func seen(b clusters.BootstrapState, m clusters.ManagementState, machines ...provider.Machine) clusters.Observation {
+	own := func(paused bool) clusters.Holding {
 		object := capi.Object{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Namespace: "ns", Name: "demo"}
 		c := capi.Cluster{Object: object, Paused: paused}
 		if paused {
 			c.Annotations = map[string]string{"cluster-init.io/pivot": "ns/demo"} // by a move: see byHand
 		}
-		return pivot.Holding{Objects: []capi.Object{object}, Clusters: []capi.Cluster{c}}
+		return clusters.Holding{Objects: []capi.Object{object}, Clusters: []capi.Cluster{c}}
 	}
-	o := world.Observation{Bootstrap: world.BootstrapSide{State: b}, Management: world.ManagementSide{State: m,
+	o := clusters.Observation{Bootstrap: clusters.BootstrapSide{State: b}, Management: clusters.ManagementSide{State: m,
 		Named: "/state/kubeconfig", Proven: true}, Machines: machines}
 	connected := &kube.Cluster{Config: &rest.Config{Host: "https://192.0.2.1:6443"}}
 	switch b {
-	case world.BootstrapForeign:
+	case clusters.BootstrapForeign:
 		o.Bootstrap.Err = fault.New(fault.ClusterForeign, "not ours", "")
-	case world.BootstrapSilent:
+	case clusters.BootstrapSilent:
 		o.Bootstrap.Err = errors.New("no route to host")
-	case world.BootstrapEmpty, world.BootstrapMoved:
-		o.Bootstrap.Cluster, o.Bootstrap.Suspended = connected, b == world.BootstrapMoved
-	case world.BootstrapActive, world.BootstrapPaused:
-		o.Bootstrap.Cluster, o.Bootstrap.Holds, o.Bootstrap.Suspended = connected, own(b == world.BootstrapPaused),
-			b == world.BootstrapPaused
+	case clusters.BootstrapEmpty, clusters.BootstrapMoved:
+		o.Bootstrap.Cluster, o.Bootstrap.Suspended = connected, b == clusters.BootstrapMoved
+	case clusters.BootstrapActive, clusters.BootstrapPaused:
+		o.Bootstrap.Cluster, o.Bootstrap.Holds, o.Bootstrap.Suspended = connected, own(b == clusters.BootstrapPaused),
+			b == clusters.BootstrapPaused
 	}
 	switch m {
-	case world.ManagementForeign:
+	case clusters.ManagementForeign:
 		o.Management.Err = fault.New(fault.ClusterForeign, "another cluster", "")
-	case world.ManagementSilent:
+	case clusters.ManagementSilent:
 		o.Management.Err, o.Management.Files = errors.New("i/o timeout"), []string{"/state/kubeconfig"}
-	case world.ManagementEmpty:
+	case clusters.ManagementEmpty:
 		o.Management.Cluster = connected
-	case world.ManagementActive, world.ManagementPaused:
-		o.Management.Cluster, o.Management.Holds = connected, own(m == world.ManagementPaused)
+	case clusters.ManagementActive, clusters.ManagementPaused:
+		o.Management.Cluster, o.Management.Holds = connected, own(m == clusters.ManagementPaused)
 	}
 	return o
 }
@@ -60,24 +59,24 @@ var thisRun = request{environment: "env", cluster: "demo", namespace: "ns", plac
 // The table of verdicts: a row for each state of the bootstrap cluster, a column for each of the management cluster,
 // without machines. A refusal is written as its exit code's fault; ? means that it is asked again for a while.
 func TestVerdicts(t *testing.T) {
-	columns := []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementForeign,
-		world.ManagementEmpty, world.ManagementActive, world.ManagementPaused}
+	columns := []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent, clusters.ManagementForeign,
+		clusters.ManagementEmpty, clusters.ManagementActive, clusters.ManagementPaused}
 	const (
 		foreign = "cluster/foreign"
 		silent  = "cluster/unreachable?"
 		nowhere = "cluster/unreachable"
 		stuck   = "pivot/failed"
 	)
-	table := map[world.BootstrapState][]string{
-		world.BootstrapAbsent:     {"fresh", silent, foreign, stuck, "pivoted", stuck},
-		world.BootstrapUnfinished: {"fresh", silent, foreign, stuck, "pivoted", stuck},
-		world.BootstrapEmpty:      {"go on", silent, foreign, stuck, "pivoted", stuck},
-		world.BootstrapForeign:    {foreign, foreign, foreign, foreign, foreign, foreign},
-		world.BootstrapStopped:    {"start", "start", "start", "start", "start", "start"},
-		world.BootstrapSilent:     {silent, silent, silent, silent, silent, silent},
-		world.BootstrapMoved:      {nowhere, silent, foreign, stuck, "pivoted", "finish"},
-		world.BootstrapActive:     {"go on", "go on", foreign, "go on", stuck, stuck},
-		world.BootstrapPaused:     {stuck, silent, foreign, "finish", "pivoted", "finish"},
+	table := map[clusters.BootstrapState][]string{
+		clusters.BootstrapAbsent:     {"fresh", silent, foreign, stuck, "pivoted", stuck},
+		clusters.BootstrapUnfinished: {"fresh", silent, foreign, stuck, "pivoted", stuck},
+		clusters.BootstrapEmpty:      {"go on", silent, foreign, stuck, "pivoted", stuck},
+		clusters.BootstrapForeign:    {foreign, foreign, foreign, foreign, foreign, foreign},
+		clusters.BootstrapStopped:    {"start", "start", "start", "start", "start", "start"},
+		clusters.BootstrapSilent:     {silent, silent, silent, silent, silent, silent},
+		clusters.BootstrapMoved:      {nowhere, silent, foreign, stuck, "pivoted", "finish"},
+		clusters.BootstrapActive:     {"go on", "go on", foreign, "go on", stuck, stuck},
+		clusters.BootstrapPaused:     {stuck, silent, foreign, "finish", "pivoted", "finish"},
 	}
 	for b, row := range table {
 		for i, m := range columns {
@@ -104,83 +103,83 @@ func TestVerdictsOnMachines(t *testing.T) {
 		provider.Machine{Name: "demo-lb", Paused: true}
 	failed := errors.New("503 from keystone")
 	cases := map[string]struct {
-		b      world.BootstrapState
-		m      world.ManagementState
-		with   func(*world.Observation)
+		b      clusters.BootstrapState
+		m      clusters.ManagementState
+		with   func(*clusters.Observation)
 		want   string
 		says   string // in the message
 		advise string // in the hint
 	}{
-		"machines, and nobody who holds their definition": {world.BootstrapAbsent, world.ManagementAbsent,
+		"machines, and nobody who holds their definition": {clusters.BootstrapAbsent, clusters.ManagementAbsent,
 			machines(running), "cluster/unreachable", "machines of demo exist in Docker (demo-abc)",
 			"put its kubeconfig at /state/kubeconfig"},
-		"machines, and an unfinished bootstrap cluster": {world.BootstrapUnfinished, world.ManagementAbsent,
+		"machines, and an unfinished bootstrap cluster": {clusters.BootstrapUnfinished, clusters.ManagementAbsent,
 			machines(running), "cluster/unreachable", "demo-abc", "cluster-init cleanup env"},
-		"machines, and an empty bootstrap cluster": {world.BootstrapEmpty, world.ManagementAbsent,
+		"machines, and an empty bootstrap cluster": {clusters.BootstrapEmpty, clusters.ManagementAbsent,
 			machines(running), "cluster/unreachable", "demo-abc", "cleanup"},
-		"machines, and a management cluster that is silent": {world.BootstrapAbsent, world.ManagementSilent,
+		"machines, and a management cluster that is silent": {clusters.BootstrapAbsent, clusters.ManagementSilent,
 			machines(running), "cluster/unreachable?", "machines of it exist (demo-abc): i/o timeout",
 			"restore the network"},
-		"its load balancer is paused": {world.BootstrapMoved, world.ManagementSilent,
+		"its load balancer is paused": {clusters.BootstrapMoved, clusters.ManagementSilent,
 			machines(paused), "cluster/unreachable?", "does not answer", "docker unpause demo-lb"},
-		"a machine is stopped": {world.BootstrapActive, world.ManagementSilent,
+		"a machine is stopped": {clusters.BootstrapActive, clusters.ManagementSilent,
 			machines(running, stopped), "start", "", ""},
-		"a stopped machine of a finished cluster": {world.BootstrapAbsent, world.ManagementSilent,
+		"a stopped machine of a finished cluster": {clusters.BootstrapAbsent, clusters.ManagementSilent,
 			machines(stopped), "start", "", ""},
-		"the cloud does not say": {world.BootstrapAbsent, world.ManagementAbsent,
+		"the cloud does not say": {clusters.BootstrapAbsent, clusters.ManagementAbsent,
 			notChecked(failed), "cluster/unreachable?", "it is not known whether machines of demo exist: 503",
 			"when it can be asked"},
-		"the cloud does not say, in its own words": {world.BootstrapEmpty, world.ManagementAbsent,
+		"the cloud does not say, in its own words": {clusters.BootstrapEmpty, clusters.ManagementAbsent,
 			notChecked(fault.New(fault.CloudUnreachable, "no answer", "Look at it.")), "cloud/unreachable?",
 			"no answer",
 			"Look at it."},
-		"the cloud does not say, and it does not matter": {world.BootstrapActive, world.ManagementAbsent,
+		"the cloud does not say, and it does not matter": {clusters.BootstrapActive, clusters.ManagementAbsent,
 			notChecked(failed), "go on", "", ""},
-		"nobody can be asked": {world.BootstrapAbsent, world.ManagementAbsent,
+		"nobody can be asked": {clusters.BootstrapAbsent, clusters.ManagementAbsent,
 			notChecked(provider.ErrNotSupported), "cluster/unreachable", "it is not known whether demo exists already",
 			"--new demo"},
-		"nobody can be asked, while it is being built": {world.BootstrapEmpty, world.ManagementAbsent,
+		"nobody can be asked, while it is being built": {clusters.BootstrapEmpty, clusters.ManagementAbsent,
 			notChecked(provider.ErrNotSupported), "go on", "", ""},
-		"nobody can be asked, as it was never finished": {world.BootstrapUnfinished, world.ManagementAbsent,
+		"nobody can be asked, as it was never finished": {clusters.BootstrapUnfinished, clusters.ManagementAbsent,
 			notChecked(provider.ErrNotSupported), "fresh", "", ""},
-		"nobody can be asked, and a kubeconfig is there": {world.BootstrapAbsent, world.ManagementSilent,
+		"nobody can be asked, and a kubeconfig is there": {clusters.BootstrapAbsent, clusters.ManagementSilent,
 			notChecked(provider.ErrNotSupported), "cluster/unreachable?", "nobody else can be asked",
 			"/state/kubeconfig"},
-		"somebody else's machines": {world.BootstrapAbsent, world.ManagementAbsent,
+		"somebody else's machines": {clusters.BootstrapAbsent, clusters.ManagementAbsent,
 			notChecked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign",
 			"a node of another cluster", ""},
-		"a silent kubeconfig that nobody proves": {world.BootstrapAbsent, world.ManagementSilent,
-			func(o *world.Observation) { o.Management.Proven = false }, "cluster/unreachable?",
+		"a silent kubeconfig that nobody proves": {clusters.BootstrapAbsent, clusters.ManagementSilent,
+			func(o *clusters.Observation) { o.Management.Proven = false }, "cluster/unreachable?",
 			"whose kubeconfig that is cannot be known", "rm '/state/kubeconfig'"},
-		"the same while the first machine is being made": {world.BootstrapActive, world.ManagementSilent,
-			func(o *world.Observation) { o.Management.Proven = false }, "cluster/unreachable?",
+		"the same while the first machine is being made": {clusters.BootstrapActive, clusters.ManagementSilent,
+			func(o *clusters.Observation) { o.Management.Proven = false }, "cluster/unreachable?",
 			"whose kubeconfig that is cannot be known", "give --kubeconfig another file"},
-		"a kubeconfig that cannot be read": {world.BootstrapAbsent, world.ManagementSilent,
-			func(o *world.Observation) { o.Management.Proven, o.Management.Files = false, nil }, "cluster/unreachable?",
+		"a kubeconfig that cannot be read": {clusters.BootstrapAbsent, clusters.ManagementSilent,
+			func(o *clusters.Observation) { o.Management.Proven, o.Management.Files = false, nil }, "cluster/unreachable?",
 			"whose kubeconfig", "Make its kubeconfig readable."},
-		"it cannot be asked, and the bootstrap cluster still names the one that is silent": {world.BootstrapEmpty,
-			world.ManagementSilent, func(o *world.Observation) {
+		"it cannot be asked, and the bootstrap cluster still names the one that is silent": {clusters.BootstrapEmpty,
+			clusters.ManagementSilent, func(o *clusters.Observation) {
 				o.MachinesErr, o.Bootstrap.Kubeconfig = provider.ErrNotSupported, []byte("x")
 			}, "cluster/unreachable?", "nobody else can be asked",
 			"rm '/state/kubeconfig' && kubectl -n ns delete secret demo-kubeconfig."},
-		"a bootstrap cluster that is paused": {world.BootstrapSilent, world.ManagementAbsent,
-			func(o *world.Observation) {
+		"a bootstrap cluster that is paused": {clusters.BootstrapSilent, clusters.ManagementAbsent,
+			func(o *clusters.Observation) {
 				o.Bootstrap.Err, o.Bootstrap.Remedy = errors.New("it is paused"), "Unpause it: docker unpause x."
 			}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
-		"one that is paused after the pivot": {world.BootstrapSilent, world.ManagementActive,
-			func(o *world.Observation) {
+		"one that is paused after the pivot": {clusters.BootstrapSilent, clusters.ManagementActive,
+			func(o *clusters.Observation) {
 				o.Bootstrap.Err, o.Bootstrap.Remedy = errors.New("it is paused"), "Unpause it: docker unpause x."
 			}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
-		"one that is broken after the pivot": {world.BootstrapSilent, world.ManagementActive,
-			func(*world.Observation) {}, "cluster/unreachable?", "no route to host",
+		"one that is broken after the pivot": {clusters.BootstrapSilent, clusters.ManagementActive,
+			func(*clusters.Observation) {}, "cluster/unreachable?", "no route to host",
 			"if the bootstrap cluster held nothing else"},
-		"a bootstrap cluster that another run is making": {world.BootstrapSilent, world.ManagementAbsent,
-			func(o *world.Observation) {
+		"a bootstrap cluster that another run is making": {clusters.BootstrapSilent, clusters.ManagementAbsent,
+			func(o *clusters.Observation) {
 				o.Bootstrap.Err, o.Bootstrap.Remedy = fault.New(fault.Busy, "another run makes it", ""),
 					"When it has ended."
 			}, "cluster/busy?", "another run makes it", "When it has ended."},
-		"a bootstrap cluster that nobody can read": {world.BootstrapSilent, world.ManagementAbsent,
-			func(o *world.Observation) {
+		"a bootstrap cluster that nobody can read": {clusters.BootstrapSilent, clusters.ManagementAbsent,
+			func(o *clusters.Observation) {
 				o.Bootstrap.Err = fault.New(fault.Usage, "no kubeconfig", "Name a file.")
 			}, "usage", "no kubeconfig", ""},
 	}
@@ -205,20 +204,20 @@ func TestVerdictsOnMachines(t *testing.T) {
 // would build a second one. A cluster of the user's own in place of kind shows nothing.
 func TestACloudThatCannotBeAskedNeedsAWord(t *testing.T) {
 	for name, tc := range map[string]struct {
-		b     world.BootstrapState
-		m     world.ManagementState
+		b     clusters.BootstrapState
+		m     clusters.ManagementState
 		isNew bool
 		node  string
 		want  string
 	}{
-		"nothing is known": {world.BootstrapAbsent, world.ManagementAbsent, false, thisRun.node,
+		"nothing is known": {clusters.BootstrapAbsent, clusters.ManagementAbsent, false, thisRun.node,
 			"cluster/unreachable"},
-		"it is new": {world.BootstrapAbsent, world.ManagementAbsent, true, thisRun.node,
+		"it is new": {clusters.BootstrapAbsent, clusters.ManagementAbsent, true, thisRun.node,
 			"fresh"},
-		"a bootstrap cluster of the user's": {world.BootstrapEmpty, world.ManagementAbsent, false, "",
+		"a bootstrap cluster of the user's": {clusters.BootstrapEmpty, clusters.ManagementAbsent, false, "",
 			"cluster/unreachable"},
-		"the same, and it is new": {world.BootstrapEmpty, world.ManagementAbsent, true, "", "go on"},
-		"it is new, and a kubeconfig names it": {world.BootstrapAbsent, world.ManagementSilent, true, thisRun.node,
+		"the same, and it is new": {clusters.BootstrapEmpty, clusters.ManagementAbsent, true, "", "go on"},
+		"it is new, and a kubeconfig names it": {clusters.BootstrapAbsent, clusters.ManagementSilent, true, thisRun.node,
 			"cluster/unreachable?"},
 	} {
 		r := thisRun
@@ -233,20 +232,20 @@ func TestACloudThatCannotBeAskedNeedsAWord(t *testing.T) {
 	}
 }
 
-func machines(all ...provider.Machine) func(*world.Observation) {
-	return func(o *world.Observation) { o.Machines = all }
+func machines(all ...provider.Machine) func(*clusters.Observation) {
+	return func(o *clusters.Observation) { o.Machines = all }
 }
 
-func notChecked(err error) func(*world.Observation) {
-	return func(o *world.Observation) { o.MachinesErr = err }
+func notChecked(err error) func(*clusters.Observation) {
+	return func(o *clusters.Observation) { o.MachinesErr = err }
 }
 
 // Every refusal tells a person what to do, and never to run what would lose the definition.
 func TestRefusalsSayWhatHelps(t *testing.T) {
-	for _, b := range []world.BootstrapState{world.BootstrapAbsent, world.BootstrapUnfinished, world.BootstrapSilent,
-		world.BootstrapEmpty, world.BootstrapMoved, world.BootstrapActive, world.BootstrapPaused} {
-		for _, m := range []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementEmpty,
-			world.ManagementActive, world.ManagementPaused} {
+	for _, b := range []clusters.BootstrapState{clusters.BootstrapAbsent, clusters.BootstrapUnfinished, clusters.BootstrapSilent,
+		clusters.BootstrapEmpty, clusters.BootstrapMoved, clusters.BootstrapActive, clusters.BootstrapPaused} {
+		for _, m := range []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent, clusters.ManagementEmpty,
+			clusters.ManagementActive, clusters.ManagementPaused} {
 			v := judge(seen(b, m), thisRun)
 			if v.decision != refuse {
 				if v.why == "" {
@@ -255,7 +254,7 @@ func TestRefusalsSayWhatHelps(t *testing.T) {
 				continue
 			}
 			hint := fault.HintOf(v.refusal)
-			deletable := b == world.BootstrapSilent && m == world.ManagementActive
+			deletable := b == clusters.BootstrapSilent && m == clusters.ManagementActive
 			if hint == "" || strings.Contains(hint, "docker rm") && !deletable ||
 				strings.Contains(hint, "kind delete") || strings.Contains(hint, "--yes") {
 				t.Errorf("%s, %s: %v\nhint: %s", b, m, v.refusal, hint)
@@ -266,12 +265,12 @@ func TestRefusalsSayWhatHelps(t *testing.T) {
 
 // Flux is the first that a pivot suspends and a user's pause suspends nothing: what a user paused stays so.
 func TestWhatAUserPausedIsNotResumed(t *testing.T) {
-	for _, m := range []world.ManagementState{world.ManagementEmpty, world.ManagementPaused} {
-		for _, b := range []world.BootstrapState{world.BootstrapActive, world.BootstrapPaused} {
+	for _, m := range []clusters.ManagementState{clusters.ManagementEmpty, clusters.ManagementPaused} {
+		for _, b := range []clusters.BootstrapState{clusters.BootstrapActive, clusters.BootstrapPaused} {
 			o := seen(b, m)
 			o.Bootstrap.Suspended = false
 			want := "pivot/failed"
-			if b == world.BootstrapActive && m == world.ManagementEmpty { // the pivot is ahead
+			if b == clusters.BootstrapActive && m == clusters.ManagementEmpty { // the pivot is ahead
 				want = "go on"
 			}
 			if v := judge(o, thisRun); short(v) != want {
@@ -279,7 +278,7 @@ func TestWhatAUserPausedIsNotResumed(t *testing.T) {
 			}
 			o.Bootstrap.Suspended = true
 			want = "finish"
-			if b == world.BootstrapActive && m == world.ManagementEmpty {
+			if b == clusters.BootstrapActive && m == clusters.ManagementEmpty {
 				want = "begun"
 			}
 			if v := judge(o, thisRun); short(v) != want {
@@ -293,9 +292,9 @@ func TestWhatAUserPausedIsNotResumed(t *testing.T) {
 // A move pauses with a mark. What is paused without it a person has paused, whether a pivot was begun or not: nothing
 // of it is resumed or moved, and nobody tells of a move.
 func TestWhatAPersonPausedDuringTheBuild(t *testing.T) {
-	for _, m := range []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementEmpty} {
+	for _, m := range []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent, clusters.ManagementEmpty} {
 		for _, begun := range []bool{false, true} {
-			o := seen(world.BootstrapPaused, m)
+			o := seen(clusters.BootstrapPaused, m)
 			o.Bootstrap.Suspended, o.Bootstrap.Holds.Clusters[0].Annotations = begun, nil
 			v := judge(o, thisRun)
 			if short(v) != "pivot/refused" ||
@@ -306,7 +305,7 @@ func TestWhatAPersonPausedDuringTheBuild(t *testing.T) {
 			}
 		}
 	}
-	o := seen(world.BootstrapMoved, world.ManagementPaused)
+	o := seen(clusters.BootstrapMoved, clusters.ManagementPaused)
 	o.Management.Holds.Clusters[0].Annotations = nil
 	if v := judge(o, thisRun); short(v) != "pivot/failed" ||
 		!strings.Contains(v.refusal.Error(), "is paused in the management cluster") {
@@ -327,7 +326,7 @@ func TestAPivotThatMovedNothingIsOnlyBegun(t *testing.T) {
 		"it holds what is others'":                        {[]capi.Object{other}, begun},
 		"it holds what a move creates before the Cluster": {[]capi.Object{class, other}, finish},
 	} {
-		o := seen(world.BootstrapActive, world.ManagementEmpty)
+		o := seen(clusters.BootstrapActive, clusters.ManagementEmpty)
 		o.Bootstrap.Suspended = true
 		o.Bootstrap.Holds.Objects = append(o.Bootstrap.Holds.Objects, class)
 		o.Management.Holds.Objects = tc.there
@@ -338,7 +337,7 @@ func TestAPivotThatMovedNothingIsOnlyBegun(t *testing.T) {
 }
 
 func TestAClusterThatIsPausedWithoutABootstrapClusterIsResumedByAPerson(t *testing.T) {
-	v := judge(seen(world.BootstrapAbsent, world.ManagementPaused), thisRun)
+	v := judge(seen(clusters.BootstrapAbsent, clusters.ManagementPaused), thisRun)
 	if hint := fault.HintOf(v.refusal); !strings.Contains(
 		hint, `patch clusters.cluster.x-k8s.io demo --type merge -p '{"spec":{"paused":null}`) {
 		t.Errorf("hint: %s", hint)
@@ -359,9 +358,9 @@ func TestOthersKeepTheBootstrapCluster(t *testing.T) {
 // A move that did not take everything: what is left goes with the bootstrap cluster, unless a person looks.
 func TestWhatAMoveLeftIsNamed(t *testing.T) {
 	left := capi.Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "demo-load-balancer"}
-	for m, want := range map[world.ManagementState]string{world.ManagementActive: "ConfigMap ns/demo-load-balancer",
-		world.ManagementPaused: "is paused in the management cluster"} {
-		o := seen(world.BootstrapMoved, m)
+	for m, want := range map[clusters.ManagementState]string{clusters.ManagementActive: "ConfigMap ns/demo-load-balancer",
+		clusters.ManagementPaused: "is paused in the management cluster"} {
+		o := seen(clusters.BootstrapMoved, m)
 		o.Bootstrap.Holds.Objects = []capi.Object{left}
 		v := judge(o, thisRun)
 		if short(v) != "pivot/failed" || !strings.Contains(v.refusal.Error(), want) ||
@@ -376,13 +375,13 @@ func TestWhatAMoveLeftIsNamed(t *testing.T) {
 func TestABootstrapClusterOfTheUsersOwn(t *testing.T) {
 	own := thisRun
 	own.node = ""
-	left := seen(world.BootstrapMoved, world.ManagementActive)
+	left := seen(clusters.BootstrapMoved, clusters.ManagementActive)
 	left.Bootstrap.Holds.Objects = []capi.Object{{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns",
 		Name: "of-a-tenant"}}
 	if v := judge(left, own); v.decision != pivoted || !strings.Contains(v.warning, "ConfigMap ns/of-a-tenant") {
 		t.Errorf("what a move left: %s, %v\nwarning: %s", short(v), v.refusal, v.warning)
 	}
-	silent := seen(world.BootstrapSilent, world.ManagementAbsent)
+	silent := seen(clusters.BootstrapSilent, clusters.ManagementAbsent)
 	silent.Bootstrap.Err = fault.New(fault.ClusterUnreachable, "no route to host",
 		"Give another --bootstrap-kubeconfig.")
 	if v := judge(silent, own); short(v) != "cluster/unreachable?" ||
@@ -393,19 +392,19 @@ func TestABootstrapClusterOfTheUsersOwn(t *testing.T) {
 
 // What a `down` has begun to delete is not built on, wherever it is.
 func TestWhatGoesDownIsNotBuiltOn(t *testing.T) {
-	r := request{environment: "env", cluster: "demo", namespace: "ns", source: pivot.Side{Kubeconfig: "/b"},
-		target: pivot.Side{Kubeconfig: "/m"}}
-	inManagement := seen(world.BootstrapAbsent, world.ManagementActive)
+	r := request{environment: "env", cluster: "demo", namespace: "ns", source: clusters.Side{Kubeconfig: "/b"},
+		target: clusters.Side{Kubeconfig: "/m"}}
+	inManagement := seen(clusters.BootstrapAbsent, clusters.ManagementActive)
 	inManagement.Management.Down = true
-	inBootstrap := seen(world.BootstrapActive, world.ManagementSilent)
+	inBootstrap := seen(clusters.BootstrapActive, clusters.ManagementSilent)
 	inBootstrap.Bootstrap.Down = true
-	deleting := seen(world.BootstrapActive, world.ManagementSilent)
+	deleting := seen(clusters.BootstrapActive, clusters.ManagementSilent)
 	deleting.Bootstrap.Down = true
 	deleting.Bootstrap.Holds.Clusters[0].Deleting = true
-	gone := seen(world.BootstrapEmpty, world.ManagementSilent)
+	gone := seen(clusters.BootstrapEmpty, clusters.ManagementSilent)
 	gone.Bootstrap.Down = true
 	for name, tc := range map[string]struct {
-		o    world.Observation
+		o    clusters.Observation
 		keep string // the command that keeps it; empty: it cannot be kept
 	}{
 		"in the management cluster": {inManagement, "--kubeconfig '/m' -n ns annotate clusters.cluster.x-k8s.io demo " +
@@ -428,11 +427,11 @@ func TestWhatGoesDownIsNotBuiltOn(t *testing.T) {
 // A person has paused the Cluster in the bootstrap cluster. Its resumption is advised only while the management cluster
 // does not hold it, too.
 func TestVerdictsOnAPersonsPause(t *testing.T) {
-	for m, advised := range map[world.ManagementState]bool{
-		world.ManagementAbsent: true, world.ManagementSilent: true, world.ManagementEmpty: true,
-		world.ManagementActive: false, world.ManagementPaused: false,
+	for m, advised := range map[clusters.ManagementState]bool{
+		clusters.ManagementAbsent: true, clusters.ManagementSilent: true, clusters.ManagementEmpty: true,
+		clusters.ManagementActive: false, clusters.ManagementPaused: false,
 	} {
-		o := seen(world.BootstrapPaused, m)
+		o := seen(clusters.BootstrapPaused, m)
 		o.Bootstrap.Suspended, o.Bootstrap.Holds.Clusters[0].Annotations = false, nil
 		v := judge(o, thisRun)
 		if got := v.decision == refuse &&
@@ -446,16 +445,16 @@ func TestVerdictsOnAPersonsPause(t *testing.T) {
 // bootstrap cluster.
 func TestByItself(t *testing.T) {
 	for name, tc := range map[string]struct {
-		bootstrap        world.BootstrapState
+		bootstrap        clusters.BootstrapState
 		notChecked, down bool
-		management       world.ManagementState
+		management       clusters.ManagementState
 		want             bool
 	}{
-		"nobody can be asked":                  {world.BootstrapSilent, true, false, world.ManagementActive, true},
-		"the bootstrap cluster is silent":      {world.BootstrapSilent, false, false, world.ManagementActive, false},
-		"the bootstrap cluster is there":       {world.BootstrapActive, true, false, world.ManagementActive, false},
-		"the management cluster is paused":     {world.BootstrapSilent, true, false, world.ManagementPaused, false},
-		"the management cluster is taken down": {world.BootstrapSilent, true, true, world.ManagementActive, false},
+		"nobody can be asked":                  {clusters.BootstrapSilent, true, false, clusters.ManagementActive, true},
+		"the bootstrap cluster is silent":      {clusters.BootstrapSilent, false, false, clusters.ManagementActive, false},
+		"the bootstrap cluster is there":       {clusters.BootstrapActive, true, false, clusters.ManagementActive, false},
+		"the management cluster is paused":     {clusters.BootstrapSilent, true, false, clusters.ManagementPaused, false},
+		"the management cluster is taken down": {clusters.BootstrapSilent, true, true, clusters.ManagementActive, false},
 	} {
 		o := Outlook{Observation: seen(tc.bootstrap, tc.management)}
 		o.Bootstrap.NotChecked, o.Management.Down = tc.notChecked, tc.down

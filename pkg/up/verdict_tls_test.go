@@ -20,10 +20,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/kubeconfig"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // A management cluster whose certificate has expired runs: what helps is another certificate. The error is that of a
@@ -40,16 +40,16 @@ func TestAnExpiredCertificateIsNoClusterThatIsGone(t *testing.T) {
 			"Give a kubeconfig of it whose credentials are valid"},
 	} {
 		server, authority := serve(t, tc.ends, tc.answers)
-		c, err := kube.Connect(world.ManagementName,
+		c, err := kube.Connect(clusters.ManagementName,
 			kubeconfig.Of(t, "", server, func(c *api.Cluster, _ *api.AuthInfo) {
 				c.CertificateAuthorityData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority})
 			}), runtime.NewScheme())
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := seen(world.BootstrapAbsent, world.ManagementSilent)
+		o := seen(clusters.BootstrapAbsent, clusters.ManagementSilent)
 		// else no pivot was made, and it would be taken for gone
-		o.Traces.Building, o.Management.Err = true, c.Reachable(t.Context())
+		o.LocalEvidence.Building, o.Management.Err = true, c.Reachable(t.Context())
 		v := judge(o, thisRun)
 		if short(v) != "cluster/unreachable?" ||
 			!strings.Contains(v.refusal.Error(), "something answers at its address") ||

@@ -1,0 +1,112 @@
+package clusters
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// ReachedAt is the machine on which the Docker engine publishes ports, when that is not this one: then nothing that
+// it publishes on its loopback address, and no address of its networks, can be reached from here.
+func (w *World) ReachedAt() string {
+	if w.EngineAddress != "" {
+		return w.EngineAddress
+	}
+	return w.engine.RemoteHost()
+}
+
+// APIServerAddress is where the bootstrap cluster's API server listens on the engine's machine; empty leaves it to
+// kind, which takes loopback.
+func (w *World) APIServerAddress() string {
+	if w.ReachedAt() != "" {
+		return "0.0.0.0"
+	}
+	return ""
+}
+
+// grace is for how long the preferred address is waited for when the other one has answered. Who waits for the
+// management cluster's API asks for a second at a time.
+const grace = 250 * time.Millisecond
+
+// reach returns the form of kubeconfig whose endpoint answers from here: as it is, or through the port that the load
+// balancer's container publishes. Both are tried at once: packets to an address of the engine's networks may be dropped
+// in silence, as they are on macOS and with a rootless engine. Where both answer it is as it is, unless the engine is
+// elsewhere.
+func (w *World) reach(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
+	preferred, other := w.reachDirectly, w.reachPublished
+	if w.ReachedAt() != "" {
+		preferred, other = other, preferred
+	}
+	type answer struct {
+		cluster *kube.Cluster
+		err     error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer cancel()
+	ask := func(reach func(context.Context, []byte) (*kube.Cluster, error)) <-chan answer {
+		answered := make(chan answer, 1)
+		asking.Go(func() {
+			c, err := reach(ctx, kubeconfig)
+			answered <- answer{c, err}
+		})
+		return answered
+	}
+	first, second := ask(preferred), ask(other)
+	var one, two answer
+	select {
+	case one = <-first:
+		if one.err == nil {
+			return one.cluster, nil
+		}
+		two = <-second
+	case two = <-second:
+		if two.err != nil {
+			one = <-first
+			break
+		}
+		select {
+		case one = <-first:
+		case <-time.After(grace):
+			return two.cluster, nil
+		}
+	}
+	switch {
+	case one.err == nil:
+		return one.cluster, nil
+	case two.err == nil:
+		return two.cluster, nil
+	case errors.Is(one.err, docker.ErrNotFound):
+		return nil, two.err
+	}
+	return nil, one.err
+}
+
+func (w *World) reachDirectly(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
+	c, err := connect(ManagementName, kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.Reachable(ctx)
+}
+
+func (w *World) reachPublished(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
+	published, err := w.Docker.Port(ctx, w.Cluster+"-lb", "6443/tcp")
+	if err != nil {
+		return nil, err
+	}
+	host, port, err := docker.ReachedAt(published, w.ReachedAt())
+	if err != nil {
+		return nil, err
+	}
+	rewritten, err := kube.WithServer(kubeconfig, host, port)
+	if err != nil {
+		return nil, err
+	}
+	return w.reachDirectly(ctx, rewritten)
+}

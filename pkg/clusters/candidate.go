@@ -1,0 +1,149 @@
+package clusters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// candidate is a kubeconfig that could be the management cluster's.
+type candidate struct {
+	named      string // where it is, for people
+	file       bool   // it is a file of that path
+	kubeconfig []byte
+	// proven is whether it is the management cluster's for sure: Cluster API made it, or an earlier run saved it.
+	proven bool
+	// truth is a proven one with which it cannot be compared; nil: it could be, or there is none.
+	truth *candidate
+}
+
+// candidates are, in the order in which they are tried: what Cluster API keeps in the bootstrap cluster, the file that
+// the user wants to have, and the one in the state folder. A file that is of another cluster than a proven one is an
+// error.
+func (w *World) candidates(fromBootstrap []byte) ([]candidate, error) {
+	saved := w.savedPath()
+	var all []candidate
+	if fromBootstrap != nil {
+		all = append(all, candidate{named: "the one in the bootstrap cluster", kubeconfig: fromBootstrap, proven: true})
+	}
+	for _, path := range w.kubeconfigPaths() {
+		content, err := kube.ReadFile(path)
+		switch {
+		case fault.CodeOf(err) == fault.Usage && path == saved:
+			return nil, fault.Wrap(fmt.Errorf("the management cluster's kubeconfig: %w", err), fault.Usage,
+				"Correct the file or remove it. "+RecoverHint(w.Argument))
+		case fault.CodeOf(err) == fault.Usage:
+			return nil, fmt.Errorf("the management cluster's kubeconfig: %w", err)
+		case errors.Is(err, fs.ErrNotExist) || err == nil && content == nil:
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("read the management cluster's kubeconfig: %w", err)
+		}
+		all = append(all, candidate{named: path, file: true, kubeconfig: content, proven: path == saved &&
+			fromBootstrap == nil})
+	}
+	return proveAll(all)
+}
+
+// proveAll marks the candidates that are of the same cluster as a proven one. One that cannot be compared with that one
+// is left to what the cluster itself says.
+func proveAll(all []candidate) ([]candidate, error) {
+	var truth *candidate
+	for i := range all {
+		if all[i].proven {
+			truth = &all[i]
+			break
+		}
+	}
+	for i := range all {
+		c := &all[i]
+		if truth == nil || c.proven {
+			continue
+		}
+		switch kube.Compare(c.kubeconfig, truth.kubeconfig) {
+		case kube.Same:
+			c.proven = true
+		case kube.Incomparable:
+			c.truth = truth
+		default:
+			return nil, fault.New(fault.ClusterForeign, fmt.Sprintf("%s is the kubeconfig of another cluster than %s",
+				c.named, truth.named),
+				"Nothing is written over it. If its cluster is gone, remove the file; else give --kubeconfig another "+
+					"file, or the cluster another name with --set cluster.name=NAME.")
+		}
+	}
+	return all, nil
+}
+
+// prove says whether a cluster that answers is the management cluster, by the kubeconfig that Cluster API keeps in it,
+// and returns the connection to go on with: that kubeconfig's own credentials replace saved ones that end sooner.
+func (w *World) prove(ctx context.Context, c candidate, cluster *kube.Cluster, kept []byte) (*kube.Cluster, bool) {
+	switch identity := kube.Compare(kept, c.kubeconfig); {
+	case identity == kube.Other:
+		return cluster, false
+	case identity == kube.Incomparable && (c.truth != nil && !kube.SameCluster(kept, c.truth.kubeconfig) ||
+		w.connectAt(ctx, cluster, kept) == nil):
+		return cluster, false
+	}
+	if !kube.Newer(kept, cluster.Kubeconfig) {
+		return cluster, true
+	}
+	if fresh := w.connectAt(ctx, cluster, kept); fresh != nil {
+		return fresh, true
+	}
+	return cluster, true
+}
+
+// connectAt connects with another kubeconfig to the address at which a cluster has answered. It returns nil unless what
+// answers there is known by the authority in that kubeconfig, and accepts its credentials.
+func (w *World) connectAt(ctx context.Context, cluster *kube.Cluster, kubeconfig []byte) *kube.Cluster {
+	at, err := kube.AtServerOf(kubeconfig, cluster.Kubeconfig)
+	if err != nil {
+		return nil
+	}
+	c, err := connect(ManagementName, at)
+	if err != nil {
+		return nil
+	}
+	if _, err := capi.Clusters(ctx, c, w.Scope.Namespace); err != nil {
+		return nil
+	}
+	return c
+}
+
+// incomparable is the error of a candidate that answers and is not proven, where its kubeconfig is why.
+func (c candidate) incomparable(host string) error {
+	return fault.New(fault.Usage, fmt.Sprintf("the kubeconfig %s cannot be compared with %s: it does not trust "+
+		"exactly the certificate authorities of that cluster, and what answers at %s does not prove to be it",
+		c.named, c.truth.named, host),
+		"Put the certificate authority of the cluster into it: kubectl config set-cluster NAME --embed-certs "+
+			"--certificate-authority FILE --kubeconfig "+c.named+
+			". Else give --kubeconfig another file.")
+}
+
+// notBootstrap refuses a management cluster that is the bootstrap cluster: a kubeconfig of that was given for both.
+func notBootstrap(management ManagementSide, bootstrap BootstrapSide) ManagementSide {
+	if bootstrap.Cluster == nil || management.Cluster == nil ||
+		management.Cluster.Config.Host != bootstrap.Cluster.Config.Host &&
+			!kube.SameCluster(management.Cluster.Kubeconfig, bootstrap.Cluster.Kubeconfig) {
+		return management
+	}
+	return ManagementSide{State: ManagementForeign, Named: management.Named, Err: SameAsBootstrap(management.Named)}
+}
+
+// SameAsBootstrap is the error of a management cluster's kubeconfig that is the bootstrap cluster's.
+func SameAsBootstrap(named string) error {
+	return fault.New(fault.Usage, fmt.Sprintf(
+		"%s is the kubeconfig of the bootstrap cluster, and not of the management cluster", named),
+		"Give --kubeconfig a file of its own: up writes the management cluster's kubeconfig there.")
+}
+
+// RecoverHint is how a kubeconfig of the management cluster that is lost, or has ended, comes back.
+func RecoverHint(environment string) string {
+	return "Read the kubeconfig in the cluster's machines again: cluster-init kubeconfig " + environment + " --recover."
+}

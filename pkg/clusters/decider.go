@@ -1,0 +1,62 @@
+package clusters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// Decider decides what one verb does about its two clusters: it observes, judges, and observes again right before what
+// cannot be undone. V is the verdict of that verb.
+type Decider[V any] struct {
+	*World
+	// Judge turns an observation into a verdict, and changes nothing.
+	Judge func(Observation) (V, Decision)
+}
+
+// DecideLeased observes until a verdict can stand, while this run holds the lease of each cluster that it found. It
+// starts what is stopped.
+func (d Decider[V]) DecideLeased(ctx context.Context, report pipeline.Reporter) (o Observation, v V, err error) {
+	o, err = d.World.DecideLeased(ctx, report, func(o Observation) Decision {
+		var made Decision
+		v, made = d.Judge(o)
+		return made
+	})
+	return o, v, err
+}
+
+// JudgeUntil observes until a verdict is enough, or no better one can be expected. It starts nothing. enough also says
+// whether to observe again.
+func (d Decider[V]) JudgeUntil(ctx context.Context, observe func(context.Context) Observation,
+	enough func(Observation, V, Decision) (done, again bool)) (o Observation, v V, made Decision, err error) {
+	err = d.LookUntil(ctx, observe, func(seen Observation) (done, again bool) {
+		o = seen
+		v, made = d.Judge(seen)
+		return enough(o, v, made)
+	})
+	return o, v, made, err
+}
+
+// Confirm observes again right before something that cannot be undone. It fails unless the verdict is one that the
+// caller allows: with the refusal, with stopped where something has stopped, else with the code fault.Busy.
+func (d Decider[V]) Confirm(ctx context.Context, allows func(V) bool, stopped error) (Observation, error) {
+	o, v, made, err := d.JudgeUntil(ctx, d.Observe, func(_ Observation, v V, made Decision) (done, again bool) {
+		// an answer may come late, and a container that is being made looks stopped
+		return allows(v), made.Retryable || made.Start
+	})
+	switch {
+	case err != nil:
+		return o, err
+	case allows(v):
+		return o, nil
+	case made.Refusal != nil: // its hint may name the file
+		return o, errors.Join(made.Refusal, d.KeepBootstrapKubeconfig(o.Bootstrap.Cluster))
+	case made.Start:
+		return o, stopped
+	}
+	return o, fault.Retryable(fmt.Errorf("the clusters changed while this run was working: %s", made.Reason),
+		fault.Busy, "If another run works on this environment, wait for its end. Then run the same command again.")
+}

@@ -1,0 +1,39 @@
+package clusters
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+// LocalEvidence are what earlier runs with this state folder left in it. They count where nothing that could be asked
+// holds the definition.
+type LocalEvidence struct {
+	// Backup is the newest backup of the definition, or the record of a move whose backup was moved away: a pivot was
+	// begun, or the management cluster was asked for it. Empty: there is none.
+	Backup string
+	// Building is whether a run with this folder made the bootstrap cluster and none has deleted it after a pivot.
+	Building bool
+	Err      error // why that is not known
+}
+
+// ReadLocalEvidence reads what earlier runs have left of a cluster in its state folder. It changes nothing.
+func ReadLocalEvidence(stateFolder, cluster string) LocalEvidence {
+	entries, err := os.ReadDir(stateFolder) // sorted by name, which ends with the time
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return LocalEvidence{Err: fmt.Errorf("read the state folder: %w", err)}
+	}
+	var found LocalEvidence
+	for _, e := range slices.Backward(entries) {
+		if found.Backup == "" && owned.TellsOfPivot(cluster, e.Name()) {
+			found.Backup = filepath.Join(stateFolder, e.Name())
+		}
+		found.Building = found.Building || e.Name() == builtName
+	}
+	return found
+}

@@ -1,0 +1,257 @@
+package clusters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+)
+
+// ObserveBootstrap looks at the bootstrap cluster only, through the connection that there is: false without one.
+func (w *World) ObserveBootstrap(ctx context.Context) (BootstrapSide, bool) {
+	ctx, cancel := context.WithTimeout(ctx, observationBound)
+	defer cancel()
+	if w.bootstrap == nil {
+		return BootstrapSide{}, false
+	}
+	return w.readBootstrap(ctx, w.bootstrap), true
+}
+
+func (w *World) seeBootstrap(ctx context.Context) BootstrapSide {
+	if w.BootstrapKubeconfig == "" {
+		if side := w.seeNode(ctx); side.State != "" {
+			return side
+		}
+	} else if side := w.seeOtherBootstrap(ctx); side.State != "" {
+		return side
+	}
+	c, err := w.connectBootstrap(ctx)
+	if err == nil {
+		return w.readBootstrap(ctx, c)
+	}
+	if w.BootstrapKubeconfig != "" && fault.CodeOf(err) != fault.Usage {
+		err = fault.Wrap(fmt.Errorf("the cluster of --bootstrap-kubeconfig: %w", err), fault.ClusterUnreachable,
+			"Check its address and credentials: kubectl --kubeconfig "+oneline.Shell(w.BootstrapKubeconfig)+
+				" get nodes")
+	}
+	return BootstrapSide{State: BootstrapSilent, Err: err}
+}
+
+// seeOtherBootstrap refuses a kind cluster of an earlier run beside the cluster of --bootstrap-kubeconfig: each could
+// hold a definition. No state means that there is none.
+func (w *World) seeOtherBootstrap(ctx context.Context) BootstrapSide {
+	_, err := w.bootstrapNode(ctx)
+	switch {
+	case err == nil:
+		return BootstrapSide{State: BootstrapForeign, Err: fault.New(fault.ClusterForeign,
+			fmt.Sprintf("an earlier run made the kind cluster %s, and this one is to use another bootstrap cluster",
+				w.BootstrapName()),
+			"Leave --bootstrap-kubeconfig out to go on with it, or run cluster-init cleanup "+w.Argument+
+				" first.")}
+	case errors.Is(err, docker.ErrNotFound), fault.CodeOf(err) == fault.ClusterForeign:
+		return BootstrapSide{}
+	}
+	return BootstrapSide{State: BootstrapSilent, Err: err}
+}
+
+// seeNode looks at the bootstrap cluster's container. No state means that it runs, is ours and is finished.
+func (w *World) seeNode(ctx context.Context) BootstrapSide {
+	silent := func(err error) BootstrapSide { return BootstrapSide{State: BootstrapSilent, Err: err} }
+	node, err := w.bootstrapNode(ctx)
+	switch {
+	case errors.Is(err, docker.ErrNotFound):
+		return BootstrapSide{State: BootstrapAbsent}
+	case fault.CodeOf(err) == fault.ClusterForeign:
+		return BootstrapSide{State: BootstrapForeign, Err: err}
+	case fault.CodeOf(err) == fault.Busy: // listed, and not found
+		return BootstrapSide{State: BootstrapSilent, Err: err, Remedy: fault.HintOf(err)}
+	case err != nil:
+		_, notChecked := errors.AsType[unaskedError](err)
+		return BootstrapSide{State: BootstrapSilent, NotChecked: notChecked, Err: err}
+	case node.Status == "paused":
+		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is paused", node.Name),
+			Remedy: "Unpause it: docker unpause " + node.Name + ". Then run the same command again."}
+	case node.Status == "removing":
+		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is being removed", node.Name),
+			Remedy: "When it is gone, run the same command again."}
+	case node.Status == "created": // it never ran: kind was interrupted at its start
+		return w.unfinished(node)
+	case !node.Running:
+		return BootstrapSide{State: BootstrapStopped}
+	}
+	finished, err := w.Docker.HasFile(ctx, node.Name, owned.FinishedMarker)
+	switch {
+	case err != nil:
+		return silent(fmt.Errorf("look whether kind finished the cluster %s: %w", w.BootstrapName(), err))
+	case !finished:
+		return w.unfinished(node)
+	}
+	return BootstrapSide{}
+}
+
+// unfinished judges a node that kind did not finish.
+func (w *World) unfinished(node docker.Container) BootstrapSide {
+	switch busy, err := BeingMade(node, w.StateFolder, w.Now().Add(w.ahead)); {
+	case err != nil:
+		return BootstrapSide{State: BootstrapSilent, Err: err}
+	case busy != nil:
+		return BootstrapSide{State: BootstrapSilent, Err: busy,
+			Remedy: "When that run has ended, run the same command again. If there is none: cluster-init cleanup " +
+				w.Argument + "."}
+	}
+	return BootstrapSide{State: BootstrapUnfinished}
+}
+
+// BeingMade returns an error with the code fault.Busy when another run may be making the kind cluster of a node that is
+// not finished. The lock of the state folder proves that no run with this folder is making it. A run with another
+// folder may, until it would have given up. now is the engine's time: the engine dates its containers.
+func BeingMade(node docker.Container, stateFolder string, now time.Time) (busy, err error) {
+	id, err := lease.ID(stateFolder)
+	if err != nil {
+		return nil, err
+	}
+	ours := id != "" && node.HasMount(owned.MakerMarker(id))
+	if ours || now.Sub(node.Created) >= kind.CreationBound {
+		return nil, nil
+	}
+	return fault.Retryable(fmt.Errorf("kind has not finished the bootstrap cluster, and another run, of another user "+
+		"or machine, may be making it since %s", node.Created.Local().Format("15:04:05")), fault.Busy, ""), nil
+}
+
+// bootstrapNode returns the bootstrap cluster's container: docker.ErrNotFound when there is no such kind cluster, and
+// an error with the code fault.ClusterForeign when it is not ours.
+func (w *World) bootstrapNode(ctx context.Context) (docker.Container, error) {
+	for range listedLooks {
+		node, listed, err := w.lookForNode(ctx)
+		if !listed || !errors.Is(err, docker.ErrNotFound) {
+			return node, err
+		}
+		w.pause(ctx)
+		if err := ctx.Err(); err != nil {
+			return node, fmt.Errorf("look for the node of the kind cluster %s: %w", w.BootstrapName(), err)
+		}
+	}
+	return docker.Container{}, fault.Retryable(
+		fmt.Errorf("kind lists the cluster %s, and its node %s is not found: another run may be making or removing it",
+			w.BootstrapName(), kind.NodeName(w.BootstrapName())),
+		fault.Busy, "Run the same command again when that run has ended. If there is none, a cluster of that name has "+
+			"another node, and is not ours: see \"kind get nodes --name "+w.BootstrapName()+
+			"\", and give the management cluster another name with --set cluster.name=NAME.")
+}
+
+// listedLooks is how often a node is looked for that is listed and not found: the engine lists one that it is about to
+// make for another run, or has just removed. Seen in TestMatrixTwoAtOnce at 29910b2.
+const listedLooks = 4
+
+// unaskedError is of an engine that did not say which kind clusters there are: of one that is listed it is known that
+// it exists.
+type unaskedError struct{ error }
+
+// Unwrap returns why it did not.
+func (e unaskedError) Unwrap() error { return e.error }
+
+// lookForNode looks once. listed is whether kind lists the cluster.
+func (w *World) lookForNode(ctx context.Context) (node docker.Container, listed bool, err error) {
+	exists, err := w.Kind.Exists(ctx, w.BootstrapName())
+	if err != nil {
+		return docker.Container{}, false, unaskedError{err}
+	}
+	if !exists {
+		return docker.Container{}, false, docker.ErrNotFound
+	}
+	name := kind.NodeName(w.BootstrapName())
+	node, err = w.Docker.Inspect(ctx, name)
+	switch {
+	case err != nil:
+		return node, true, fmt.Errorf("inspect the node of the kind cluster %s: %w", w.BootstrapName(), err)
+	case !node.HasMount(owned.Marker(w.Cluster)):
+		return node, true, fault.New(fault.ClusterForeign,
+			fmt.Sprintf("a kind cluster %s exists that cluster-init did not make", w.BootstrapName()),
+			"Delete it (kind delete cluster --name "+w.BootstrapName()+
+				"), or give the management cluster another name with --set cluster.name=NAME.")
+	}
+	node.Name = name
+	return node, true, nil
+}
+
+// BootstrapExists says whether there is a bootstrap cluster of ours; one of its name that is not is an error.
+func (w *World) BootstrapExists(ctx context.Context) (bool, error) {
+	if w.BootstrapKubeconfig != "" {
+		return true, nil
+	}
+	_, err := w.bootstrapNode(ctx)
+	if errors.Is(err, docker.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// readBootstrap asks a bootstrap cluster that answers what it holds.
+func (w *World) readBootstrap(ctx context.Context, c *kube.Cluster) BootstrapSide {
+	holds, elsewhere, err := w.hold(ctx, c)
+	if err == nil && elsewhere != nil {
+		return BootstrapSide{State: BootstrapForeign, Err: w.otherNamespace("bootstrap cluster", elsewhere)}
+	}
+	if own := holds.Cluster(w.Cluster); own != nil && !isOurs(*own) {
+		return BootstrapSide{State: BootstrapForeign,
+			Err: fault.New(fault.ClusterForeign,
+				fmt.Sprintf("the bootstrap cluster holds %s, which cluster-init did not make", own),
+				"Give this one another name with --set cluster.name=NAME.")}
+	}
+	if other, err := w.occupied(ctx, c); err != nil {
+		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
+	} else if other != "" {
+		return BootstrapSide{State: BootstrapForeign, Err: fault.New(fault.ClusterForeign,
+			fmt.Sprintf("the cluster of --bootstrap-kubeconfig builds another management cluster, %s: there is one "+
+				"release in it, which this run would overwrite", other),
+			"Wait until that one was moved into itself, or use another bootstrap cluster. If it is gone for good and "+
+				"nothing of it is left in this one: kubectl --kubeconfig "+
+				w.BootstrapKubeconfig+" -n "+environment.Namespace+" delete configmap "+environment.ValuesName)}
+	}
+	suspended, suspendedErr := Suspension(c, w.Scope).Stands(ctx)
+	kubeconfig, _, kubeconfigErr := w.managementKubeconfig(ctx, c)
+	down, downErr := w.takenDown(ctx, c, holds)
+	if fault.CodeOf(kubeconfigErr) == fault.KubeconfigRefused {
+		return BootstrapSide{State: BootstrapForeign, Err: fmt.Errorf("the bootstrap cluster answers at %s: %w",
+			c.Config.Host, kubeconfigErr)}
+	}
+	if err := errors.Join(err, suspendedErr, downErr, kubeconfigErr); err != nil {
+		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
+	}
+	return BootstrapSide{State: bootstrapHolding(holds.Cluster(w.Cluster), suspended), Cluster: c,
+		Holds: holds, Suspended: suspended, Down: down, Kubeconfig: kubeconfig}
+}
+
+// occupied returns the other management cluster that a bootstrap cluster of the user's own builds; "": none. One that a
+// pivot has taken out of it is built no more.
+func (w *World) occupied(ctx context.Context, c *kube.Cluster) (string, error) {
+	if w.BootstrapKubeconfig == "" { // one of kind has the name of its cluster
+		return "", nil
+	}
+	by, pivoted, err := rollout.Occupied(ctx, c)
+	if err != nil || by == "" || by == w.Cluster {
+		return "", err
+	}
+	clusters, err := capi.Clusters(ctx, c.Client, "")
+	if err != nil || leftBy(by, pivoted, clusters) {
+		return "", err
+	}
+	return by, nil
+}
+
+// leftBy reports whether a management cluster was moved out of a bootstrap cluster with these Clusters.
+func leftBy(by string, pivoted bool, clusters []capi.Cluster) bool {
+	return pivoted && !slices.ContainsFunc(clusters, func(c capi.Cluster) bool { return c.Name == by && isOurs(c) })
+}

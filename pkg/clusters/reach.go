@@ -1,0 +1,68 @@
+package clusters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// Answering connects to those of the two clusters that answer, for a look at them after a failure, however far the run
+// came. The error tells of those that should answer and do not.
+func (w *World) Answering(ctx context.Context) ([]*kube.Cluster, error) {
+	bootstrap, bootstrapErr := w.reachBootstrap(ctx)
+	management, managementErr := w.reachManagement(ctx, bootstrap)
+	var clusters []*kube.Cluster
+	for _, c := range []*kube.Cluster{bootstrap, management} {
+		if c != nil {
+			clusters = append(clusters, c)
+		}
+	}
+	return clusters, errors.Join(bootstrapErr, managementErr)
+}
+
+// reachBootstrap returns nil without an error where there is none that ever held anything.
+func (w *World) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
+	if w.BootstrapKubeconfig == "" {
+		side := w.seeNode(ctx)
+		if side.Err != nil || side.State == BootstrapAbsent || side.State == BootstrapUnfinished {
+			return nil, side.Err
+		}
+	}
+	c, err := w.connectBootstrap(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the bootstrap cluster exists: %w", err)
+	}
+	return c, nil
+}
+
+// reachManagement returns nil without an error as long as there is none to expect.
+func (w *World) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*kube.Cluster, error) {
+	if known := w.management; known != nil {
+		if err := known.Reachable(ctx); err != nil {
+			return nil, err
+		}
+		return known, nil
+	}
+	var fromBootstrap []byte
+	if bootstrap != nil {
+		var err error
+		if fromBootstrap, _, err = w.managementKubeconfig(ctx, bootstrap); err != nil {
+			return nil, err
+		}
+	}
+	side := w.SeeManagement(ctx, fromBootstrap)
+	if side.State == ManagementSilent && bootstrap != nil && w.builds(ctx, bootstrap) {
+		return nil, nil // it has not answered yet
+	}
+	return side.Cluster, side.Err
+}
+
+// builds says whether a bootstrap cluster holds the definition, active: then the management cluster is still being
+// made.
+func (w *World) builds(ctx context.Context, bootstrap *kube.Cluster) bool {
+	holds, _, err := w.hold(ctx, bootstrap)
+	own := holds.Cluster(w.Cluster)
+	return err == nil && own != nil && !own.Paused
+}

@@ -1,0 +1,29 @@
+package clusters
+
+import (
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+)
+
+// Side is a cluster as the pivot knows it, with the kubeconfig that a person has of it.
+func (w *World) Side(c *kube.Cluster) Side {
+	if c == nil {
+		return Side{}
+	}
+	side := Side{Client: c.Client, Config: c.Config}
+	switch {
+	case c.Name == ManagementName:
+		side.Kubeconfig = w.KubeconfigPath
+	case w.BootstrapKubeconfig != "":
+		side.Kubeconfig = w.BootstrapKubeconfig
+	default:
+		side.Kubeconfig = w.BootstrapKubeconfigPath()
+	}
+	return side
+}
+
+// Suspension is of what would put back, in a cluster, what a move takes away.
+func Suspension(c *kube.Cluster, s Scope) rollout.Suspension {
+	return rollout.Suspension{Cluster: c, Of: owned.SuspendedFor(s.Namespace, s.Cluster)}
+}
