@@ -12,7 +12,7 @@ LAB      = $(FAST) $(GO) run ./e2e/lab
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up forecast down build test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot release sums clean
+.PHONY: up forecast down build test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot release sums docs clean
 
 BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 # What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
@@ -135,6 +135,10 @@ release:
 ## sums: pin the release files that the components name, in kustomize-components/sums.txt; needs internet
 sums:
 	$(GO) run ./e2e/release sums
+
+## docs: build the site from docs/ into dist/site
+docs:
+	@$(GO) -C docs/site run . .. ../../dist/site
 
 clean:
 	rm -rf bin dist
