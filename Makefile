@@ -138,7 +138,7 @@ sums:
 
 ## docs: build the site from docs/ into dist/site
 docs:
-	@$(GO) -C docs/site run . .. ../../dist/site
+	@$(GO) -C docs/site run . .. $(CURDIR)/dist/site
 
 ## test-docs: all links of the built site, and its pages in a browser, if Chromium is installed
 test-docs: $(if $(CI),browser)
