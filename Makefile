@@ -12,7 +12,7 @@ LAB      = $(FAST) $(GO) run ./e2e/lab
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up forecast down build test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot release sums clean
+.PHONY: up forecast down build test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot release sums docs test-docs clean
 
 BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 # What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
@@ -39,7 +39,7 @@ TEST  = -vet=off -ldflags='-s -w' -timeout 20m -tags integration
 
 ## test: unit tests, and integration tests against real API servers and a real Docker engine; in CI with the race detector
 # (Without the race detector run what is APART, which starts processes of its own or moves clusters dozens of times, and pkg/environment, which renders and starts no goroutine: it makes them ten times as slow. go vet has just run; without debug information the many test binaries are linked in half the time)
-test: $(if $(CI),compiler browser)
+test: $(if $(CI),compiler browser test-docs)
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
 	@binaries=$$($(LAB) binaries --engine) && \
 	export CLUSTER_INIT_TEST_BINARIES=$$binaries $(if $(CI),CGO_ENABLED=1) && \
@@ -135,6 +135,14 @@ release:
 ## sums: pin the release files that the components name, in kustomize-components/sums.txt; needs internet
 sums:
 	$(GO) run ./e2e/release sums
+
+## docs: build the site from docs/ into dist/site
+docs:
+	@$(GO) -C docs/site run . .. $(CURDIR)/dist/site
+
+## test-docs: all links of the built site, and its pages in a browser, if Chromium is installed
+test-docs: $(if $(CI),browser)
+	@$(GO) -C docs/site test -count=1 ./...
 
 clean:
 	rm -rf bin dist

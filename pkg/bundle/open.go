@@ -18,7 +18,7 @@ import (
 
 // rebuild is what to do about a bundle that is not whole.
 const rebuild = "Build or download the bundle again: " +
-	"https://github.com/cluster-init/cluster-init/blob/main/docs/bundle.md"
+	"https://github.com/cluster-init/cluster-init/blob/main/docs/guides/bundle.md"
 
 // Bundle is an opened bundle. It is safe for use by several goroutines.
 type Bundle struct {
@@ -81,7 +81,7 @@ func (b *Bundle) For(environment string) error {
 	return fault.New(fault.BundleInvalid,
 		fmt.Sprintf("the bundle %s holds no environment %q, only: %s", b.Dir, environment,
 			strings.Join(b.Index.Environments, ", ")),
-		"Build a bundle for it: https://github.com/cluster-init/cluster-init/blob/main/docs/bundle.md")
+		"Build a bundle for it: https://github.com/cluster-init/cluster-init/blob/main/docs/guides/bundle.md")
 }
 
 // ForKubernetes returns an error when the bundle's node image is not of that version of Kubernetes, such as v1.36.4 or

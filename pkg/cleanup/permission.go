@@ -31,8 +31,8 @@ func (p Permission) Err() error {
 	return fault.New(fault.CleanupRefused, p.Refused+": nothing was deleted", p.Hint)
 }
 
-// permit makes a permission of an observation. docs/cleanup.md shows the same as a table. A cluster may go that has
-// nothing which could manage itself, or of which somebody who knows says that it does not.
+// permit makes a permission of an observation. docs/design/cleanup.md shows the same as a table. A cluster may go
+// that has nothing which could manage itself, or of which somebody who knows says that it does not.
 func permit(o observation, t Target) Permission {
 	refuse := func(reason, hint string) Permission {
 		return Permission{Refused: reason, Hint: hint + t.forceHint()}

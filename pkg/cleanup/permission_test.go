@@ -60,8 +60,8 @@ func short(p Permission) string {
 	return p.Refused
 }
 
-// The table of docs/cleanup.md: a row for each state of the bootstrap cluster, a column for each of the management
-// cluster.
+// The table of docs/design/cleanup.md: a row for each state of the bootstrap cluster, a column for each of the
+// management cluster.
 func TestPermissions(t *testing.T) {
 	columns := []managementState{managementAbsent, managementSilent, managementUnproven, managementEmpty,
 		managementBusy, managementManaging}

@@ -6,7 +6,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// exitCodes gives every fault its own exit code. They are documented in docs/exit-codes.md and never change.
+// exitCodes gives every fault its own exit code. They are documented in docs/reference/exit-codes.md and never change.
 func exitCodes() map[fault.Code]int {
 	return map[fault.Code]int{
 		"":                         0,

@@ -34,13 +34,13 @@ func installs(t *testing.T, script []string, variables map[string]string) {
 	}) {
 		t.Errorf("%q builds this repository", script)
 	}
-	documented, err := os.ReadFile(filepath.Join(root, "docs", "ci.md"))
+	documented, err := os.ReadFile(filepath.Join(root, "docs", "get-started", "pipeline.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(script[at]) {
 		if line != "set -e\n" && !strings.Contains(string(documented), "    "+line) {
-			t.Errorf("docs/ci.md does not have the line %s", line)
+			t.Errorf("docs/get-started/pipeline.md does not have the line %s", line)
 		}
 	}
 	for _, tool := range []string{"sh", "wget", "tar", "sha256sum"} {

@@ -104,7 +104,7 @@ func TestEveryAnswerInJSONHasATypeAndAVersion(t *testing.T) {
 	}
 }
 
-// docs/reference.md is made from the commands: go test ./pkg/cli -run Reference -update
+// docs/reference/commands.md is made from the commands: go test ./pkg/cli -run Reference -update
 func TestReference(t *testing.T) {
 	var b bytes.Buffer
 	fmt.Fprint(&b, "# Command reference\n\nMade from the commands themselves; a test compares it. What holds for all "+
@@ -135,5 +135,5 @@ func TestReference(t *testing.T) {
 			"\n    "))
 	}
 	text := strings.ReplaceAll(b.String(), "\nFor example:\n\n  ", "\nFor example:\n\n    ")
-	golden.Check(t, "../../../docs/reference.md", []byte(text))
+	golden.Check(t, "../../../docs/reference/commands.md", []byte(text))
 }

@@ -69,7 +69,7 @@ func (o *sourceOptions) checkEmbedded(p provider.Provider) error {
 	}
 	return fault.New(fault.Usage, fmt.Sprintf("--source embedded is a registry in this machine's Docker engine, which "+
 		"machines in %s cannot reach", p.Place()),
-		"Use --source git, or --source oci with a registry that both reach: see docs/sources.md.")
+		"Use --source git, or --source oci with a registry that both reach: see docs/guides/sources.md.")
 }
 
 func (o *sourceOptions) checkOCI() error {

@@ -45,7 +45,7 @@ func (r request) scope() clusters.Scope {
 // observation is an observation as `down` reads it.
 type observation struct{ clusters.Observation }
 
-// judge makes a verdict of an observation. docs/down.md shows the same as a table.
+// judge makes a verdict of an observation. docs/design/down.md shows the same as a table.
 func judge(of clusters.Observation, r request) verdict {
 	o := observation{of}
 	switch {
@@ -143,11 +143,11 @@ func (o observation) inManagement(r request) verdict {
 				"management cluster into a bootstrap cluster, which this Docker engine does not have", r.cluster),
 				"Run the same command with the DOCKER_HOST, and on the machine, of the run that moved it: that "+
 					"bootstrap cluster manages the machines. Only if it is gone for good, bring the definition back "+
-					"from a backup, see docs/backup.md."))
+					"from a backup, see docs/guides/restore.md."))
 		}
 		return refused(fault.New(fault.PivotFailed, fmt.Sprintf("the management cluster %s answers and does not hold "+
 			"its own definition, and no bootstrap cluster does: nobody manages its machines", r.cluster),
-			"Bring the definition back from a backup, see docs/backup.md, and run the same command again. Or delete "+
+			"Bring the definition back from a backup, see docs/guides/restore.md, and run the same command again. Or delete "+
 				"all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."))
 	}
 	return o.withoutDefinition(r)

@@ -71,7 +71,7 @@ func seen(b, m side, machines []provider.Machine, machinesErr error) clusters.Ob
 	return o
 }
 
-// TestJudge has a row for every combination that can occur. docs/down.md shows the same.
+// TestJudge has a row for every combination that can occur. docs/design/down.md shows the same.
 func TestJudge(t *testing.T) {
 	some, cannot, timeout := []provider.Machine{{Name: "demo-1"}}, provider.ErrNotSupported, errors.New("timeout")
 	absent, unfinished, empty := side{state: "absent"}, side{state: "unfinished"}, side{state: "empty"}

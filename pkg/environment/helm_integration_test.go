@@ -80,7 +80,7 @@ func (h *helm) status() (string, int) {
 	return release.Info.Status, release.Version
 }
 
-// The chart on an existing cluster that runs Flux, as docs/environments.md says: no bootstrap, no pivot, no
+// The chart on an existing cluster that runs Flux, as docs/guides/environment.md says: no bootstrap, no pivot, no
 // cluster-init.
 func TestPlainHelmInstallsTheChart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // a cold build of helm is most of it

@@ -25,7 +25,7 @@ import (
 
 // CredentialsHint is for a machine that has no credentials at all, or none that can be read.
 const CredentialsHint = "Set OS_CLOUD to an entry of a clouds.yaml, or source the openrc file of your project; see " +
-	"docs/openstack.md."
+	"docs/environments/openstack.md."
 
 const (
 	// LoginTime bounds Connect: a handful of requests that each take milliseconds on a cloud that is well.
@@ -68,7 +68,7 @@ func Connect(ctx context.Context, cloud Cloud) (*Client, error) {
 		trust.RootCAs = x509.NewCertPool()
 		if !trust.RootCAs.AppendCertsFromPEM(cloud.CACert) {
 			return nil, fault.New(fault.CredentialsMissing, fmt.Sprintf("the CA certificate of cloud %q is none in PEM",
-				cloud.Name), "See docs/openstack.md.")
+				cloud.Name), "See docs/environments/openstack.md.")
 		}
 	}
 	auth.AllowReauth = true

@@ -60,7 +60,7 @@ func TestAFailedVerificationIsNotForgotten(t *testing.T) {
 		t.Fatal("nobody remembers that the verification failed")
 	}
 	for i := range 2 {
-		if i == 1 { // docs/backup.md advises to keep it elsewhere
+		if i == 1 { // docs/guides/backup.md advises to keep it elsewhere
 			if err := os.Rename(backup, filepath.Join(t.TempDir(), "kept")); err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 )
 
 func TestEventsHoldToTheSchema(t *testing.T) {
-	schema, err := jsonschema.NewCompiler().Compile("../../docs/events.schema.json")
+	schema, err := jsonschema.NewCompiler().Compile("../../docs/reference/events.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,13 +54,13 @@ func TestEventsHoldToTheSchema(t *testing.T) {
 
 // The page for users names every type and every field.
 func TestThePageOfEventsIsWhole(t *testing.T) {
-	page, err := os.ReadFile("../../docs/events.md")
+	page, err := os.ReadFile("../../docs/reference/events.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range event.Types() {
 		if !strings.Contains(string(page), "\n| `"+string(kind)+"` |") {
-			t.Errorf("docs/events.md has no line for %s", kind)
+			t.Errorf("docs/reference/events.md has no line for %s", kind)
 		}
 	}
 }

@@ -263,7 +263,7 @@ func (c *conversion) unit(name string, _, value *yaml.Node) {
 			c.enabled([]string{"components", name, key}, comments, value)
 		default:
 			c.leave("units."+name+"."+key, "this project installs Cluster API, its providers and what you bring as "+
-				"components: docs/environments.md")
+				"components: docs/guides/environment.md")
 		}
 	})
 }

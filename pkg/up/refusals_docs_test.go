@@ -93,10 +93,11 @@ func changedWorlds() map[string]func(*clusters.Observation) {
 // alternatives are the words of one row.
 type alternatives []string
 
-// refusalRows reads the table of docs/how-it-works.md: its rows, and those that say more about the row above them.
+// refusalRows reads the table of docs/operate/refusals.md: its rows, and those that say more about the row above
+// them.
 func refusalRows(t *testing.T) (rows, more []alternatives) {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/how-it-works.md")
+	page, err := os.ReadFile("../../docs/operate/refusals.md")
 	if err != nil {
 		t.Fatal(err)
 	}

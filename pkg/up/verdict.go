@@ -50,7 +50,7 @@ type request struct {
 // observation is an observation as `up` reads it.
 type observation struct{ clusters.Observation }
 
-// judge makes a verdict of an observation. docs/how-it-works.md shows the same as a table.
+// judge makes a verdict of an observation. docs/design/how-it-works.md shows the same as a table.
 func judge(of clusters.Observation, r request) verdict {
 	o := observation{of}
 	switch {

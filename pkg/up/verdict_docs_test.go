@@ -95,10 +95,10 @@ func expectFootnotes(t *testing.T, b clusters.BootstrapState, m clusters.Managem
 	expect("⁶", begun, func(o *clusters.Observation) { o.Bootstrap.Suspended = true })
 }
 
-// matrix reads the table of docs/how-it-works.md: the cells of each row, by its label.
+// matrix reads the table of docs/design/how-it-works.md: the cells of each row, by its label.
 func matrix(t *testing.T) map[string][]string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/how-it-works.md")
+	page, err := os.ReadFile("../../docs/design/how-it-works.md")
 	if err != nil {
 		t.Fatal(err)
 	}

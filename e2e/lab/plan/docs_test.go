@@ -14,8 +14,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 )
 
-// documented are the parts that docs/versions.md has a row for, each with the names by which the repository pins it: a
-// Go module, a GitHub repository, an image without its registry, or a version of Kubernetes in values.
+// documented are the parts that docs/reference/versions.md has a row for, each with the names by which the repository
+// pins it: a Go module, a GitHub repository, an image without its registry, or a version of Kubernetes in values.
 var documented = map[string][]string{
 	"Kubernetes":                {"k8s.io/kubernetes", "k8s.io/client-go", "kubernetes_version"},
 	"node image `kindest/node`": {"kindest/node", "node_image_digests"},
@@ -118,7 +118,7 @@ func pinned(t *testing.T, root string) (versions map[string]map[string]bool, man
 
 func TestVersionsPageNamesWhatIsPinned(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
-	page, err := os.ReadFile(filepath.Join(root, "docs", "versions.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", "reference", "versions.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,14 +136,14 @@ func TestVersionsPageNamesWhatIsPinned(t *testing.T) {
 		}
 		for _, name := range documented[part] {
 			if found := slices.Sorted(maps.Keys(versions[name])); len(found) != 1 || found[0] != version {
-				t.Errorf("docs/versions.md says %s %s, the repository has %s %v", part, version, name, found)
+				t.Errorf("docs/reference/versions.md says %s %s, the repository has %s %v", part, version, name, found)
 			}
 		}
 	}
 	claimed := map[string]bool{}
 	for part, names := range documented {
 		if !rows[part] {
-			t.Errorf("docs/versions.md has no row for %s", part)
+			t.Errorf("docs/reference/versions.md has no row for %s", part)
 		}
 		for _, name := range names {
 			claimed[name] = true
@@ -151,7 +151,7 @@ func TestVersionsPageNamesWhatIsPinned(t *testing.T) {
 	}
 	for _, name := range manifests {
 		if !claimed[name] {
-			t.Errorf("docs/versions.md has no row for %s %v", name, slices.Sorted(maps.Keys(versions[name])))
+			t.Errorf("docs/reference/versions.md has no row for %s %v", name, slices.Sorted(maps.Keys(versions[name])))
 		}
 	}
 }

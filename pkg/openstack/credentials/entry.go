@@ -81,7 +81,7 @@ func (s source) normalize(called func(field string) string) (entry, error) {
 	}
 	if lacks := e.Auth.missingFields(way, called); len(lacks) > 0 {
 		return entry{}, missing("OpenStack credentials are incomplete: missing "+strings.Join(lacks, "; "),
-			"See docs/openstack.md for what is needed.")
+			"See docs/environments/openstack.md for what is needed.")
 	}
 	if err := checkURL(e.Auth.AuthURL, called("auth_url")); err != nil {
 		return entry{}, err

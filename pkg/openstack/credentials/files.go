@@ -129,7 +129,8 @@ func invalid(err error, path string) error {
 	if where != "" {
 		where = ", " + where
 	}
-	return missing(fmt.Sprintf("%s%s: this is no clouds.yaml", path, where), "See docs/openstack.md for one that is.")
+	return missing(fmt.Sprintf("%s%s: this is no clouds.yaml", path, where),
+		"See docs/environments/openstack.md for one that is.")
 }
 
 // entry puts one cloud together: its profile, the clouds.yaml, the secure.yaml, and its region.

@@ -62,7 +62,7 @@ func Cloud(env *environment.Environment) (cloud.Cloud, error) {
 	given := map[string]string{cloudsYAML: yaml, cloudName: name, caCert: ca}
 	if yaml == "" { // else it would look for files
 		return cloud.Cloud{}, fault.New(fault.CredentialsMissing, "cluster.openstack.clouds_yaml_b64 is empty",
-			"See docs/openstack.md.")
+			"See docs/environments/openstack.md.")
 	}
 	return credentials.Find(func(name string) (string, bool) { return given[name], given[name] != "" })
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const hintBundle = "Build or download the bundle again: " +
-	"https://github.com/cluster-init/cluster-init/blob/main/docs/bundle.md"
+	"https://github.com/cluster-init/cluster-init/blob/main/docs/guides/bundle.md"
 
 // Components returns kustomize-components of fsys with the files of a bundle's profile, nil for none. A profile adds
 // files and replaces none: one that would is a fault BundleInvalid.
