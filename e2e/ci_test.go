@@ -91,7 +91,7 @@ func TestUpRKE2(t *testing.T) {
 			t.Errorf("the error is inside of a section, or does not name its cause")
 		}
 		artifacts := filepath.Join(folder, "cluster-init-artifacts")
-		if !strings.Contains(said, "what is left of this run is in "+artifacts) {
+		if !strings.Contains(said, "wrote artifacts of this run to "+artifacts) {
 			t.Errorf("it does not say where its artifacts are")
 		}
 		secrets := append(l.secretsOfBothClusters(t, management), token)

@@ -17,7 +17,7 @@ func (l lab) diff(t *testing.T) {
 	}
 	code, out := l.run(t, append(args, "--set", "cluster.worker.replicas=7")...)
 	if code != 85 || !strings.Contains(out, "/spec/replicas: ") ||
-		!strings.HasSuffix(out, "What differs: 1 value, 2 objects to change.\n") {
+		!strings.HasSuffix(out, "Differences: 1 value, 2 objects to change.\n") {
 		t.Errorf("with seven workers: ended with %d:\n%s", code, out)
 	}
 }

@@ -140,7 +140,7 @@ func interruptedWell(t *testing.T, e ended, bound time.Duration) {
 	if e.after > bound {
 		t.Errorf("it took %s to end, at most %s are allowed", e.after, bound)
 	}
-	if strings.Contains(e.stderr, "goroutine ") || !strings.Contains(e.stderr, "once more (Ctrl-C) exits at once") {
+	if strings.Contains(e.stderr, "goroutine ") || !strings.Contains(e.stderr, "press Ctrl-C again to exit at once") {
 		t.Errorf("stderr: %s", e.stderr)
 	}
 }

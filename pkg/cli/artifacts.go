@@ -18,17 +18,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// defaultArtifacts is where a CI job finds what is left of a run that failed.
+// defaultArtifacts is the folder for artifacts of a failed run in CI.
 const defaultArtifacts = "cluster-init-artifacts"
 
-// How long collecting may take. One who pressed Ctrl-C waits for it, and GitHub Actions sends a second signal, which
-// ends the process, 7.5 seconds after the one that cancels a job.
+// How long collecting may take. After Ctrl-C the user waits for it. GitHub Actions kills the process 7.5 seconds after
+// it cancels a job.
 const (
 	collectBound            = 2 * time.Minute
 	collectInterruptedBound = 5 * time.Second
 )
 
-// artifactOptions are the flags for what is left of a run that failed.
+// artifactOptions are the flags for artifacts of a failed run.
 type artifactOptions struct {
 	dir   string
 	flags *pflag.FlagSet
@@ -36,11 +36,11 @@ type artifactOptions struct {
 
 func (o *artifactOptions) register(f *pflag.FlagSet) {
 	o.flags = f
-	f.StringVar(&o.dir, "output-dir", "", "folder for events, logs and objects of a run that failed, without secrets "+
-		"(default: none; where CI is set, ./"+defaultArtifacts+")")
+	f.StringVar(&o.dir, "output-dir", "", "folder for events, logs and objects of a failed run, without secrets "+
+		"(default: none; if CI is set, ./"+defaultArtifacts+")")
 }
 
-// folder returns the folder, empty for none, once it is sure that it can be used.
+// folder returns the folder for artifacts after checking that it can be used. Empty means none.
 func (o *artifactOptions) folder() (string, error) {
 	dir := o.dir
 	if inCI() && !o.flags.Changed("output-dir") {
@@ -56,14 +56,14 @@ func (o *artifactOptions) folder() (string, error) {
 	return dir, evidence.Claim(dir)
 }
 
-// record is what a run has said so far, for the artifacts.
+// record keeps the events of a run for the artifacts.
 type record struct {
 	event.Recorder
 	dir string
-	run *up.Run // nil until all input was checked
+	run *up.Run // nil until all input is checked
 }
 
-// keep writes the artifacts of a run that failed. Its own errors are told, and take nothing away from the run's.
+// keep writes the artifacts of a failed run. It reports its own errors as warnings.
 func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished event.Event) {
 	if r.dir == "" || fault.CodeOf(err) == fault.Usage {
 		return
@@ -87,7 +87,7 @@ func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished 
 		collector.Redactor.Add(secretsOf(r.run)...)
 		collector.Clusters, collector.Cluster = r.run.Reach, r.run.Environment.ClusterName()
 	} else {
-		collector.Engine = nil // it was not asked for anything
+		collector.Engine = nil // not used by this run
 	}
 	run := evidence.Run{Command: "cluster-init " + finished.Command + " " + finished.Environment, Version: Version(),
 		Err:      err,
@@ -96,10 +96,10 @@ func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished 
 		tell(event.Warning, "artifacts: "+err.Error())
 		return
 	}
-	tell(event.Progress, "what is left of this run is in "+r.dir+": begin with summary.txt")
+	tell(event.Progress, "wrote artifacts of this run to "+r.dir+": start with summary.txt")
 }
 
-// secretsOf are the credentials of a run's source.
+// secretsOf returns the credentials of a run's source.
 func secretsOf(run *up.Run) []string {
 	var all []string
 	for name, secret := range run.Source.Credentials() {
@@ -108,7 +108,7 @@ func secretsOf(run *up.Run) []string {
 	return all
 }
 
-// lines are all events as JSON, the last one included.
+// lines returns all events as JSON, with the last one.
 func (r *record) lines(finished event.Event) []byte {
 	var out bytes.Buffer
 	view := render.NewJSON(&out)

@@ -34,12 +34,18 @@ func newBackup(streams Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup ENVIRONMENT",
 		Short: "Back up the definition of a management cluster",
-		Long: `backup reads the management cluster of an environment and writes what is needed to build it again around its machines: the
-objects of Cluster API with their Secrets, what they refer to, and values, release and source of telco-cloud-init. It is read back
-and checked. It changes nothing in the cluster.
+		Long: `backup saves the definition of a management cluster, so that you can rebuild it around its
+machines. The backup contains:
 
-The backup holds the cluster's private keys. With --recipient it is one encrypted file, and nothing of it is ever on the
-disk without encryption. A cluster that is paused, or in the middle of a move, is not backed up.`,
+  - the Cluster API objects with their Secrets
+  - the objects that these refer to
+  - the values, the release and the source of telco-cloud-init
+
+backup changes nothing in the cluster. It reads the backup back and verifies it.
+
+The backup holds the cluster's private keys. With --recipient it is one encrypted file, and nothing
+of it is ever on the disk unencrypted. backup refuses a cluster that is paused or in the middle of
+a move.`,
 		Example: `  cluster-init backup kubeadm-capo --output-dir /mnt/safe --recipient age1...
   cluster-init backup kubeadm-capo --kubeconfig FILE -o json`,
 		Args: exactlyOne("ENVIRONMENT"),
@@ -50,8 +56,8 @@ disk without encryption. A cluster that is paused, or in the middle of a move, i
 	o.output.flags(f)
 	o.recipients.flags(f)
 	f.StringVar(&o.to, "output-dir", "", "folder for the backup (default: the state folder of the cluster)")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster, when not in the state folder "+
-		"here")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "",
+		"kubeconfig of the management cluster (default: the one in the state folder)")
 	return c
 }
 
@@ -110,7 +116,7 @@ func (o *backupOptions) resolve(ctx context.Context, name string) (*up.Run, erro
 		clusters.Parts{Docker: engine, Provider: makes, Now: time.Now}), nil
 }
 
-// check returns what is wrong with flags that stand for themselves.
+// check validates flags that do not depend on the environment.
 func (o *backupOptions) check() error {
 	if o.kubeconfig == "" {
 		return nil
@@ -122,7 +128,7 @@ func (o *backupOptions) check() error {
 	return nil
 }
 
-// backupLine is the answer of `backup`.
+// backupLine is the output of `backup`.
 type backupLine struct {
 	Type      string `json:"type"`
 	Path      string `json:"path"`
@@ -131,15 +137,15 @@ type backupLine struct {
 	backup.Manifest
 }
 
-// Print writes where the backup is and what is in it, for a person.
+// Print writes the path and the contents of the backup, for a person.
 func (l backupLine) Print(out io.Writer) error {
 	var b strings.Builder
 	oneline.Fprintf(&b, "backup of Cluster %s/%s: %s\n", l.Namespace, l.Cluster, l.Path)
 	for _, s := range []struct {
 		section backup.Section
 		what    string
-	}{{backup.Objects, "what moves with the cluster"},
-		{backup.References, "what that refers to, and what does not move"},
+	}{{backup.Objects, "objects that move with the cluster"},
+		{backup.References, "objects that these refer to, which do not move"},
 		{backup.Environment, "values, release and source"}} {
 		oneline.Fprintf(&b, "  %-12s %4d  %s\n", s.section, l.Count(s.section), s.what)
 	}
@@ -150,11 +156,11 @@ func (l backupLine) Print(out io.Writer) error {
 		oneline.Fprintf(&b, "  provider %s %s\n", p.Name, p.Version)
 	}
 	if !l.Encrypted {
-		fmt.Fprintln(&b, "It holds private keys and is not encrypted: keep it where nobody else can read it, or use "+
+		fmt.Fprintln(&b, "It holds private keys and is not encrypted: store it where only you can read it, or use "+
 			"--recipient.")
 	}
 	if !l.Signed {
-		fmt.Fprintln(&b, "It is not signed: a restore cannot tell who made it. --sign-key KEY signs it.")
+		fmt.Fprintln(&b, "It is not signed: restore cannot verify who made it. Use --sign-key to sign it.")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

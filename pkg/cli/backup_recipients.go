@@ -20,10 +20,10 @@ type sealing struct {
 }
 
 func (o *recipientOptions) flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.keys, "recipient", nil, "public key of age (age1...) or of ssh (ssh-ed25519, ssh-rsa): "+
-		"encrypt the backup, so that only its owner can open it (repeatable)")
-	f.StringVar(&o.sign, "sign-key", "", "file with a private key of ssh, without a passphrase: sign the backup, "+
-		"so that restore --verify-key can tell who made it")
+	f.StringArrayVar(&o.keys, "recipient", nil, "public key of age (age1...) or ssh (ssh-ed25519, ssh-rsa): "+
+		"encrypt the backup, so that only the key's owner can open it (repeatable)")
+	f.StringVar(&o.sign, "sign-key", "", "file with an ssh private key without a passphrase: sign the backup, "+
+		"so that restore --verify-key can verify who made it")
 }
 
 func (o *recipientOptions) parse() (sealing, error) {

@@ -27,7 +27,7 @@ import (
 	src "github.com/cluster-init/cluster-init/pkg/source"
 )
 
-// buildOptions are the flags of the commands that make a bootstrap cluster.
+// buildOptions are the flags of commands that create a bootstrap cluster.
 type buildOptions struct {
 	environmentOptions
 	sourceOptions
@@ -41,15 +41,15 @@ type buildOptions struct {
 	engineAddress       string
 	recipients          recipientOptions
 	kubeconfig          string
-	readsKubeconfig     bool // kubeconfig is read, and never written
+	readsKubeconfig     bool // --kubeconfig is only read
 	newCluster          string
 	timeout, total      time.Duration
 	phaseTimeouts       phaseTimeouts
 }
 
-const requirePinnedUsage = "refuse release files whose content no digest in the binary vouches for"
+const requirePinnedUsage = "refuse release files for which this binary has no digest"
 
-// flags registers those of a command that has these phases.
+// flags registers the flags of a command with these phases.
 func (o *buildOptions) flags(f *pflag.FlagSet, streams Streams, phases []string) {
 	o.environmentOptions.flags(f, streams)
 	o.sourceOptions.flags(f)
@@ -59,49 +59,47 @@ func (o *buildOptions) flags(f *pflag.FlagSet, streams Streams, phases []string)
 	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or "+
 		kind.DefaultNodeImage+")")
 	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry "+
-		"(default: this one, or lib/cluster-init-linux-ARCH beside it)")
+		"(default: this one, or lib/cluster-init-linux-ARCH next to it)")
 	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 "+
-		"takes a free one")
-	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine "+
-		"publishes (default: the host of DOCKER_HOST)")
+		"picks a free one")
+	f.StringVar(&o.engineAddress, "engine-address", "", "host name or IP address where this machine reaches published "+
+		"ports of the Docker engine (default: the host of DOCKER_HOST)")
 	o.recipients.flags(f)
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute,
-		"bound of each phase that waits for a cluster; 0 waits for ever")
+		"timeout of each phase that waits for a cluster; 0 waits forever")
 	o.phaseTimeouts.flags(f, phases)
-	f.DurationVar(&o.total, "total-timeout", 0, "bound of the whole run (default: none)")
+	f.DurationVar(&o.total, "total-timeout", 0, "timeout of the whole run (default: none)")
 }
 
-// flagsOfUp registers those that `down` has not.
+// flagsOfUp registers the flags that `down` does not have.
 func (o *buildOptions) flagsOfUp(f *pflag.FlagSet, allowChanges *[]string) {
-	f.StringVar(&o.newCluster, "new", "", "NAME of the cluster: it does not exist yet. Needed for the first run where "+
-		"machines cannot be listed (AWS); leave it out of CI jobs that run again")
+	f.StringVar(&o.newCluster, "new", "", "NAME of the cluster: confirm that it does not exist yet. Needed for the first "+
+		"run where machines cannot be listed (AWS); leave it out of CI jobs that run again")
 	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "",
 		"kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
 	overriddenBy(f, []string{"bootstrap-kubeconfig"}, "node-image", "api-server-port", "registry-binary")
-	f.StringSliceVar(allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster, "+
-		"as a run that refuses it says (repeatable)")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where up writes the management cluster's kubeconfig, besides the "+
-		"state folder")
+	f.StringSliceVar(allowChanges, "allow-changes", nil, "allow this change (KEY from the refusal; repeatable)")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "also write the management cluster's kubeconfig to this file")
 }
 
-// resolved is what the flags come to.
+// resolved holds the validated flags.
 type resolved struct {
 	environment *environment.Environment
 	subject     clusters.Subject
 	supplies    bootstrap.Supplies
 	sealing     sealing
 	parts       clusters.Parts
-	bounds      map[string]time.Duration // of phases, by their names, which nobody has held against those of a run yet
+	bounds      map[string]time.Duration // timeouts of phases by name; the names are not checked yet
 }
 
-// needsNoEngine reports whether bootstrap cluster, source, images and machines are all outside of any Docker engine.
+// needsNoEngine reports whether the run uses no Docker engine: for bootstrap cluster, source, images and machines.
 func (o *buildOptions) needsNoEngine(opened *bundle.Bundle, makes provider.Provider) bool {
 	return o.bootstrapKubeconfig != "" && opened == nil && src.Kind(o.kind) != src.Embedded && makes != nil &&
 		!makes.ReachesEngine()
 }
 
-// builtHere reports whether an earlier run with this state folder made a bootstrap cluster in an engine, which must be
-// asked then: a definition could be there.
+// builtHere reports whether an earlier run with this state folder created a bootstrap cluster in an engine. Then the
+// engine must be checked: the definition could be there.
 func builtHere(state string) bool {
 	_, err := os.Lstat(filepath.Join(state, clusters.BootstrapKubeconfigFile))
 	return !errors.Is(err, fs.ErrNotExist)
@@ -113,7 +111,7 @@ func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink
 	engine := &docker.Client{}
 	var makes provider.Provider // stays nil when the environment cannot be read
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
-		makes, _ = known.Of(env, engine) // the schema refuses one that is not known, by name
+		makes, _ = known.Of(env, engine) // the schema refuses unknown providers
 		if o.readsKubeconfig {
 			return checkNew(o.newCluster, env.ClusterName())
 		}
@@ -136,7 +134,7 @@ func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink
 		if err := opened.For(env.BuiltOn()); err != nil {
 			return nil, err
 		}
-		if opened.Index.NodeImage == "" && o.nodeImage == "" { // then the first image of all would come from outside
+		if opened.Index.NodeImage == "" && o.nodeImage == "" { // otherwise the node image would come from the internet
 			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s names no node image", o.bundle),
 				"Build or download the bundle again, or give --node-image.")
 		}
@@ -167,7 +165,7 @@ func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink
 	if o.kubeconfig == "" {
 		o.kubeconfig = filepath.Join(state, "kubeconfig")
 	}
-	if err := canWrite(filepath.Join(state, "kubeconfig")); err != nil { // a copy of the kubeconfig, and backups
+	if err := canWrite(filepath.Join(state, "kubeconfig")); err != nil { // for a copy of the kubeconfig, and backups
 		return nil, fault.Wrap(fmt.Errorf("write to the state folder: %w", err), fault.Usage,
 			"Set XDG_STATE_HOME to a folder that you may write to.")
 	}

@@ -29,12 +29,17 @@ func newCheck(streams Streams) *cobra.Command {
 	o := &checkOptions{streams: streams}
 	c := &cobra.Command{
 		Use:   "check [ENVIRONMENT]",
-		Short: "Check all that up would check before it changes something",
-		Long: `check looks at an environment and its flags, the source, this machine, the cloud, the release files and what an earlier run left, as up does with the same
-flags, and goes on where up would stop. It changes nothing, and starts nothing. With --online it asks the registries and the Git repositories of components as well. Without
-ENVIRONMENT it checks the only one whose runs are kept on this machine.
+		Short: "Make all checks of up, and change nothing",
+		Long: `check makes the checks that up makes with the same flags before it changes something. It checks
+the environment, the flags, the source, this machine, the cloud, the release files, and what an
+earlier run left behind. check changes nothing and starts nothing. Where up stops at a problem,
+check continues with the next check.
 
-It exits with 0 when up could begin, else with the exit code of the first problem.`,
+With --online, check also asks the registries and the Git repositories of components.
+
+Without ENVIRONMENT, check uses the only environment that has runs of up kept on this machine.
+
+Exit codes: 0 up can begin; otherwise the exit code of the first problem.`,
 		Example: `  cluster-init check kubeadm-capo
   cluster-init check kubeadm-capd --bundle ./bundle -o json | jq -r '.checks[].problems[].hint'`,
 		Args: oneOrDefault,
@@ -44,8 +49,8 @@ It exits with 0 when up could begin, else with the exit code of the first proble
 	o.buildOptions.flags(f, o.streams, phasesOfUp())
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
-	f.BoolVar(&o.online, "online", false, "ask the registries too whether they serve the images of the components, "+
-		"and the bootstrap cluster's node image; and the Git repositories that components have")
+	f.BoolVar(&o.online, "online", false, "also check that the registries serve all images, and that the Git "+
+		"repositories of components can be read")
 	return c
 }
 

@@ -23,15 +23,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// How long the registries have: each question, and all of them.
+// The time limits for one request to a registry and for all.
 const (
 	imageBound   = 20 * time.Second
 	onlineBound  = 3 * time.Minute
 	imagesAtOnce = 6
 )
 
-// checkImages asks for each image of Flux and of the components whether it is served, as a node would ask for it, and
-// for the node image as the Docker engine would.
+// checkImages checks that registries serve each image of Flux and of the components, in the way of a node, and the node
+// image in the way of the Docker engine.
 func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environment, engine *docker.Client,
 	nodeImage string) up.Finding {
 	f := up.Finding{Title: "images"}
@@ -50,7 +50,7 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 		lacks = append(lacks, err)
 	}
 	missing, notChecked := served(ctx, images, mirrorsOf(env), env.Spec().Cluster.TrustedCAs, keys)
-	// the engine pulls what it lacks itself, and knows nothing of mirrors and keys of nodes
+	// the engine pulls missing images itself, without the mirrors and credentials of nodes
 	if _, err := engine.Image(ctx, nodeImage); o.bootstrapKubeconfig == "" && err != nil {
 		lacks, _ := served(ctx, []string{nodeImage}, nil, "", authn.DefaultKeychain)
 		images, missing = append(images, nodeImage), append(missing, lacks...)
@@ -63,8 +63,8 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 	return f
 }
 
-// imagesOf are the images of Flux and of the components in both clusters, as far as they can be known, and notes on
-// those of which it is not known. The error joins what they cannot be known of.
+// imagesOf returns the known images of Flux and of the components in both clusters, and notes on components with
+// unknown images. The error joins the reasons.
 func imagesOf(ctx context.Context, env *environment.Environment) (images, notes []string, err error) {
 	env, options, err := publishOptions(env, clusterinit.Content(), nil)
 	if err != nil {
@@ -73,7 +73,7 @@ func imagesOf(ctx context.Context, env *environment.Environment) (images, notes 
 	return knownImages(ctx, env, options)
 }
 
-// knownImages are those of the content that options publish.
+// knownImages returns the images of the content that options publish.
 func knownImages(ctx context.Context, env *environment.Environment, options content.PublishOptions) (
 	images, notes []string, err error) {
 	urls, err := options.ReleaseFiles(ctx)
@@ -113,7 +113,7 @@ func knownImages(ctx context.Context, env *environment.Environment, options cont
 	return images, notes, fault.Join(problems...)
 }
 
-// fetched are release files that were fetched already, by URL, and why others could not be.
+// fetched holds downloaded release files by URL, and the errors of the others.
 type fetched struct {
 	got   map[string][]byte
 	lacks map[string]error
@@ -124,7 +124,7 @@ func (f fetched) Fetch(_ context.Context, url string) ([]byte, error) {
 	return f.got[url], f.lacks[url]
 }
 
-// fluxImages are those of the controllers that up installs itself.
+// fluxImages returns the images of the Flux controllers that up installs.
 func fluxImages(ctx context.Context, fetch content.Fetcher) ([]string, error) {
 	archive, err := fetch.Fetch(ctx, flux.ManifestsURL)
 	if err != nil {
@@ -137,23 +137,23 @@ func fluxImages(ctx context.Context, fetch content.Fetcher) ([]string, error) {
 	return manifests.Images(objects), nil
 }
 
-// served asks for images side by side, as oci.Served does. missing are errors of those that are not served, notChecked
-// are images that cannot be asked for.
+// served checks images in parallel with oci.Served. missing are the errors of images that are not served, notChecked
+// are images that cannot be checked.
 func served(
 	ctx context.Context, images []string, mirrors []oci.Mirror, ca string, keys authn.Keychain,
 ) (missing []error, notChecked []string) {
 	errs := make([]error, len(images))
-	var beside errgroup.Group // none of them fails
-	beside.SetLimit(imagesAtOnce)
+	var requests errgroup.Group // none of them fails
+	requests.SetLimit(imagesAtOnce)
 	for i, image := range images {
-		beside.Go(func() error {
+		requests.Go(func() error {
 			ctx, cancel := context.WithTimeout(ctx, imageBound)
 			defer cancel()
 			errs[i] = oci.Served(ctx, image, mirrors, ca, keys)
 			return nil
 		})
 	}
-	_ = beside.Wait()
+	_ = requests.Wait()
 	for i, err := range errs {
 		switch {
 		case errors.Is(err, oci.ErrNotSupported):
@@ -165,7 +165,7 @@ func served(
 	return missing, notChecked
 }
 
-// mirrorsOf are those that the machines ask.
+// mirrorsOf returns the mirrors that the machines use.
 func mirrorsOf(env *environment.Environment) []oci.Mirror {
 	var mirrors []oci.Mirror
 	for _, m := range env.Spec().Cluster.RegistryMirrors {
@@ -179,7 +179,7 @@ func mirrorsOf(env *environment.Environment) []oci.Mirror {
 // registryKeys are logins for registries, by host.
 type registryKeys map[string]authn.AuthConfig
 
-// keysOf returns the logins that the clusters get, and then those of this user's Docker configuration.
+// keysOf returns the logins of the clusters, followed by those of the user's Docker configuration.
 func keysOf(env *environment.Environment) (authn.Keychain, error) {
 	text, err := env.DockerConfig()
 	var config struct {

@@ -16,14 +16,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// errNotAsked says of a repository why it was not asked.
-type errNotAsked struct{ why string }
+// errNotChecked says why a repository was not checked.
+type errNotChecked struct{ why string }
 
 // Error is for people.
-func (e errNotAsked) Error() string { return "not asked: " + e.why }
+func (e errNotChecked) Error() string { return "not checked: " + e.why }
 
-// checkRepositories asks the Git repositories of components that have one of their own, with their credentials. The
-// source itself was asked before.
+// checkRepositories checks the Git repositories of components, with their credentials. The source itself is checked
+// elsewhere.
 func checkRepositories(ctx context.Context, env *environment.Environment) up.Finding {
 	f := up.Finding{Title: "Git repositories of components"}
 	ctx, cancel := context.WithTimeout(ctx, onlineBound)
@@ -49,17 +49,17 @@ func checkRepositories(ctx context.Context, env *environment.Environment) up.Fin
 		}
 	}
 	errs, seen := make([]error, len(repositories)), make([]string, len(repositories))
-	var beside errgroup.Group // none of them fails
-	beside.SetLimit(imagesAtOnce)
+	var checks errgroup.Group // none of them fails
+	checks.SetLimit(imagesAtOnce)
 	for i, repository := range repositories {
-		beside.Go(func() error {
-			seen[i], errs[i] = askRepository(ctx, env, repository, secrets)
+		checks.Go(func() error {
+			seen[i], errs[i] = checkRepository(ctx, env, repository, secrets)
 			return nil
 		})
 	}
-	_ = beside.Wait()
+	_ = checks.Wait()
 	for i, repository := range repositories {
-		_, notChecked := errors.AsType[errNotAsked](errs[i])
+		_, notChecked := errors.AsType[errNotChecked](errs[i])
 		switch name := "GitRepository/" + repository.GetName() + ": "; {
 		case notChecked:
 			f.Warnings = append(f.Warnings, name+errs[i].Error())
@@ -75,8 +75,8 @@ func checkRepositories(ctx context.Context, env *environment.Environment) up.Fin
 	return f
 }
 
-// askRepository returns what a GitRepository was seen to have.
-func askRepository(ctx context.Context, env *environment.Environment, object *unstructured.Unstructured,
+// checkRepository checks a GitRepository and returns what was found.
+func checkRepository(ctx context.Context, env *environment.Environment, object *unstructured.Unstructured,
 	secrets map[string]map[string]string) (string, error) {
 	field := func(path ...string) string {
 		text, _, _ := unstructured.NestedString(object.Object, append([]string{"spec"}, path...)...)
@@ -84,12 +84,12 @@ func askRepository(ctx context.Context, env *environment.Environment, object *un
 	}
 	r := source.Repository{URL: field("url"), Branch: field("ref", "branch"), Tag: field("ref", "tag")}
 	if _, overSSH := source.GitAddress(r.URL); overSSH {
-		return "", errNotAsked{"it is read over ssh, with a key that only the cluster has"}
+		return "", errNotChecked{"it is read over ssh, with a key that only the cluster has"}
 	}
 	if name := field("secretRef", "name"); name != "" {
 		login, known := secrets[name]
 		if !known {
-			return "", errNotAsked{"its credentials are in the cluster's Secret " + name}
+			return "", errNotChecked{"its credentials are in the cluster's Secret " + name}
 		}
 		r.Username, r.Password, r.CA = login["username"], login["password"], []byte(login["ca.crt"])
 	}
@@ -99,7 +99,7 @@ func askRepository(ctx context.Context, env *environment.Environment, object *un
 	has := "it can be read"
 	switch {
 	case field("ref", "commit") != "" || field("ref", "semver") != "" || field("ref", "name") != "":
-		return has + "; whether it has the revision was not asked, which is neither a branch nor a tag", nil
+		return has + "; not checked: its revision, which is neither a branch nor a tag", nil
 	case r.Tag != "":
 		has += ", and has tag " + r.Tag
 	case r.Branch != "":
@@ -108,7 +108,7 @@ func askRepository(ctx context.Context, env *environment.Environment, object *un
 	return has, nil
 }
 
-// sourceSeen says what of the source was asked, which could be read.
+// sourceSeen says what was checked of a readable source.
 func (o *sourceOptions) sourceSeen(s source.Source) []string {
 	switch {
 	case s.Kind == source.OCI:
@@ -118,10 +118,10 @@ func (o *sourceOptions) sourceSeen(s source.Source) []string {
 	case s.Kind == source.Git && s.Git.SemVer != "":
 		return []string{"the Git repository of the source can be read, and has a tag in " + s.Git.SemVer}
 	case s.Kind == source.Git && s.Git.Commit != "":
-		return []string{"the Git repository of the source can be read; whether it has the commit was not asked"}
+		return []string{"the Git repository of the source can be read; not checked: whether it has the commit"}
 	case s.Kind == source.Git && o.branch == "":
-		return []string{"the Git repository of the source can be read; whether it has branch " + s.Git.Branch +
-			" was not asked"}
+		return []string{"the Git repository of the source can be read; not checked: whether it has branch " +
+			s.Git.Branch}
 	case s.Kind == source.Git:
 		return []string{"the Git repository of the source can be read, and has branch " + o.branch}
 	}

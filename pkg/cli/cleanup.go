@@ -36,23 +36,30 @@ func newCleanup(streams Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cleanup [ENVIRONMENT]",
 		Short: "Show what an environment left behind, and delete it with --yes",
-		Long: `cleanup finds what an environment left behind by proof of ownership: containers, volumes, networks, images and files
-on this machine, and, where its machines are servers of OpenStack, everything of its cluster in that project. It shows the
-plan, with the proof for each, and what it leaves alone although it looks alike. It deletes with --yes, or when you type the
-cluster's name at a terminal. It can be run any number of times, and killed.
+		Long: `cleanup finds what an environment left behind, with proof that it belongs to the environment:
 
-A cluster that manages itself is not deleted without --force NAME. Nor is one that may manage itself: machines of it exist, or
-a sign of a pivot, and neither its bootstrap cluster nor its management cluster says that it does not.
+  - on this machine: containers, volumes, networks, images and files
+  - in OpenStack, if the machines are OpenStack servers: all its resources in the project
 
-Without ENVIRONMENT it lists which clusters have left something, and deletes nothing.`,
+cleanup shows the plan with the proof for each resource. It also shows what it keeps although it
+looks similar. It deletes with --yes, or when you type the cluster's name at a terminal. You can
+interrupt or kill it at any time and run it again.
+
+cleanup deletes these clusters only with --force NAME:
+
+  - a cluster that manages itself
+  - a cluster that may manage itself: it has machines or traces of a pivot, and neither the
+    bootstrap cluster nor the management cluster confirms that it does not manage itself
+
+Without ENVIRONMENT, cleanup lists the clusters that left something behind and deletes nothing.`,
 		Example: `  cluster-init cleanup kubeadm-capo
   cluster-init cleanup kubeadm-capo --yes --force kubeadm-capo
   cluster-init cleanup --cluster default/a --yes --older-than 6h --force a`,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 && o.cluster == "":
-				if err := ignored(c, "it needs an ENVIRONMENT or --cluster", "Name what is to be cleaned up: without, "+
-					"cleanup only lists what there is.", "yes", "force"); err != nil {
+				if err := ignored(c, "it needs an ENVIRONMENT or --cluster", "Give an ENVIRONMENT or --cluster: without "+
+					"them, cleanup only lists.", "yes", "force"); err != nil {
 					return err
 				}
 				return o.survey(c.Context())
@@ -74,22 +81,21 @@ Without ENVIRONMENT it lists which clusters have left something, and deletes not
 	overriddenBy(f, []string{"cluster"}, "values", "set")
 	o.output.flags(f)
 	f.StringVar(&o.cluster, "cluster", "", "NAMESPACE/NAME of a cluster instead of an environment")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the kubeconfig of the management cluster is, when not in the "+
-		"state folder here: that cluster is asked whether it manages itself")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster, to check whether it manages "+
+		"itself (default: the one in the state folder)")
 	f.BoolVar(&o.yes, "yes", false, "delete what is shown")
-	f.StringVar(&o.force, "force", "", "name of the cluster: delete it although it manages itself, or nobody says "+
-		"that it does not")
-	f.StringVar(&o.engine, "engine-address", "", "where this machine reaches ports that the Docker engine publishes "+
-		"(default: the host of DOCKER_HOST)")
-	f.BoolVar(&o.allowAdmin, "allow-admin", false, "delete with the credentials of an administrator of the cloud")
-	f.DurationVar(&o.olderThan, "older-than", 0, "delete only if everything of the cluster is older than that, and "+
-		"all of it is known")
+	f.StringVar(&o.force, "force", "", "name of the cluster: delete it although it manages itself, or may do so")
+	f.StringVar(&o.engine, "engine-address", "", "host name or IP address where this machine reaches published "+
+		"ports of the Docker engine (default: the host of DOCKER_HOST)")
+	f.BoolVar(&o.allowAdmin, "allow-admin", false, "allow the credentials of an administrator of the cloud")
+	f.DurationVar(&o.olderThan, "older-than", 0, "delete only if all resources of the cluster are known and older "+
+		"than this")
 	f.DurationVar(&o.patience, "stall-timeout", 3*time.Minute,
-		"how long to go on in the cloud while nothing there goes")
+		"stop if nothing in the cloud was deleted for this long")
 	return c
 }
 
-// ignored refuses those of the flags that are given, for one reason.
+// ignored refuses the given ones among these flags.
 func ignored(c *cobra.Command, why, hint string, flags ...string) error {
 	var problems []error
 	for _, flag := range flags {
@@ -108,7 +114,7 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	return sink.settled(ctx, "cleanup", cmp.Or(name, o.cluster), o.clean(ctx, name, sink))
 }
 
-// clean shows the plan and, once the user agrees, deletes what is in it.
+// clean shows the plan, and deletes its resources if the user agrees.
 func (o *cleanupOptions) clean(ctx context.Context, name string, sink *reporter) error {
 	if o.olderThan < 0 || o.patience <= 0 {
 		return fault.New(fault.Usage, fmt.Sprintf("--older-than %s or --stall-timeout %s is out of range", o.olderThan,
@@ -131,7 +137,7 @@ func (o *cleanupOptions) clean(ctx context.Context, name string, sink *reporter)
 		Patience: o.patience,
 		Told:     func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
 	if o.olderThan > 0 {
-		engine, _ := (&docker.Client{}).Info(ctx) // one that does not answer is said by the plan
+		engine, _ := (&docker.Client{}).Info(ctx) // the plan reports an engine that does not answer
 		cleaner.MadeBefore = earlierClock(time.Now(), engine.Time).Add(-o.olderThan)
 	}
 	plan, err := cleaner.Plan(ctx)
@@ -174,8 +180,8 @@ func (o *cleanupOptions) clean(ctx context.Context, name string, sink *reporter)
 	return err
 }
 
-// earlierClock is what time it is, at most: the engine dates its containers by its own clock, which may be behind.
-// Zero: it does not say.
+// earlierClock returns the earlier of two clocks: the engine dates containers by its own clock, which may be behind. A
+// zero engine time is not known.
 func earlierClock(here, engine time.Time) time.Time {
 	if !engine.IsZero() && engine.Before(here) {
 		return engine
@@ -183,14 +189,14 @@ func earlierClock(here, engine time.Time) time.Time {
 	return here
 }
 
-// tooYoung tells, and says, whether --older-than keeps the cluster.
+// tooYoung reports whether --older-than keeps the cluster, and prints why.
 func (o *cleanupOptions) tooYoung(plan cleanup.Plan, madeBefore time.Time) bool {
 	if o.olderThan == 0 {
 		return false
 	}
 	reason := plan.TooYoung(madeBefore)
 	if _, found := plan.Youngest(); reason == "" && !found {
-		reason = "nothing of it says when it was made"
+		reason = "the age of its resources is not known"
 	}
 	if reason == "" {
 		return false
@@ -203,7 +209,7 @@ func resultEvent(r cleanup.Result) event.Event {
 	return event.Event{Time: time.Now(), Type: event.Progress, Message: r.String()}
 }
 
-// The lines of JSON that are no events, each saying what it is.
+// The JSON lines that are not events. Each has its type.
 type (
 	planLine struct {
 		Type string `json:"type"`
@@ -215,7 +221,7 @@ type (
 	}
 )
 
-// show prints what the user asked for, so it goes to Out.
+// show prints to Out, because it is what the user asked for.
 func (o *cleanupOptions) show(what interface{ Print(io.Writer) error }) error {
 	return o.output.show(o.streams, what)
 }

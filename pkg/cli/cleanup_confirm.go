@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// agreed is nil when what the plan says may be deleted: nothing speaks against it, and the user wants it.
+// agreed returns nil if nothing forbids the plan and the user confirms it.
 func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Plan,
 	permission cleanup.Permission) error {
 	unconfirmed := unconfirmed(s, plan)
@@ -32,7 +32,7 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 		return err
 	}
 	if permission.Why != "" {
-		oneline.Fprintf(o.streams.Err, "%s may go: %s.\n", s.target.Cluster, permission.Why)
+		oneline.Fprintf(o.streams.Err, "%s may be deleted: %s.\n", s.target.Cluster, permission.Why)
 	}
 	if o.yes {
 		return nil
@@ -48,23 +48,22 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 	return nil
 }
 
-// unconfirmed says that the user has not said yes.
+// unconfirmed is the error without the user's confirmation.
 func unconfirmed(s subject, plan cleanup.Plan) error {
-	message, hint := fmt.Sprintf("nothing was deleted: %d things would be", len(plan.Delete)),
+	message, hint := fmt.Sprintf("dry run: %d resources would be deleted", len(plan.Delete)),
 		"Run it again with --yes to delete what is shown."
 	if plan.Refused != "" {
 		message += ", with --force " + s.target.Cluster
-		hint = "Run it again with --yes --force " + s.target.Cluster + " to delete what is shown, if it is to go as " +
-			"it is."
+		hint = "Run it again with --yes --force " + s.target.Cluster + " to delete what is shown."
 	}
 	return fault.New(fault.ConfirmationRequired, message, hint)
 }
 
-// ask asks whether what the plan has found may be deleted. With --force it is only said whether another run is at work,
-// and where nothing was found nobody need be asked.
+// ask checks whether the resources in the plan may be deleted. With --force it only checks for another run, and an
+// empty plan needs no check.
 func (o *cleanupOptions) ask(ctx context.Context, s subject, plan cleanup.Plan) (cleanup.Permission, error) {
 	switch {
-	case plan.Empty(), o.force != "" && o.yes: // that is said when the leases are taken
+	case plan.Empty(), o.force != "" && o.yes: // checked again when the leases are taken
 		return cleanup.Permission{}, nil
 	case o.force != "":
 		return cleanup.Permission{}, o.observer(s).Alone(ctx, plan)
@@ -77,7 +76,7 @@ func (o *cleanupOptions) observer(s subject) cleanup.Observer {
 		StateFolder: s.state, Kubeconfig: o.kubeconfig,
 		Waiting: func(what string) { oneline.Fprintf(o.streams.Err, "waiting to see %s\n", what) }}
 	if o.force != "" {
-		observer.Forced = func(err error) { oneline.Fprintf(o.streams.Err, "warning: %v; --force goes on\n", err) }
+		observer.Forced = func(err error) { oneline.Fprintf(o.streams.Err, "warning: %v; --force continues\n", err) }
 	}
 	return observer
 }
@@ -87,11 +86,11 @@ func isTerminal(in io.Reader) bool {
 	return is && term.IsTerminal(int(file.Fd()))
 }
 
-// line reads one line. Nothing can end a read of a terminal: after an interrupt it is left to the end of the process.
+// line reads one line. A read of a terminal cannot be cancelled: after an interrupt the goroutine stays until exit.
 func line(ctx context.Context, in io.Reader) (string, error) {
 	read := make(chan string, 1)
 	go func() {
-		text, _ := bufio.NewReader(in).ReadString('\n') // whatever came before the end
+		text, _ := bufio.NewReader(in).ReadString('\n') // at the end of the input there is no line break
 		read <- strings.TrimSpace(text)
 	}()
 	select {

@@ -14,15 +14,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
 
-// subject is what is to be cleaned up.
+// subject is the cluster to clean up.
 type subject struct {
-	name   string // as the user called it
+	name   string // as the user gave it
 	target cleanup.Target
 	state  string             // folder of the cluster on this machine
-	cloud  provider.Leftovers // nil: its machines are not in a cloud that can be cleaned
+	cloud  provider.Leftovers // nil if its machines are not in a supported cloud
 }
 
-// subject finds out what the user means, and connects to its cloud.
+// subject resolves the given environment or cluster, and connects to its cloud.
 func (o *cleanupOptions) subject(ctx context.Context, name string) (subject, error) {
 	if o.cluster != "" {
 		return o.clusterSubject(ctx)
@@ -38,9 +38,9 @@ func (o *cleanupOptions) subject(ctx context.Context, name string) (subject, err
 	return o.withFiles(s)
 }
 
-// clusterSubject is a cluster that the user names without its environment: in docker, and in the cloud if there is one.
+// clusterSubject resolves a cluster given without its environment: in Docker, and in the cloud if there is one.
 func (o *cleanupOptions) clusterSubject(ctx context.Context) (subject, error) {
-	// The name becomes one of a folder that is deleted.
+	// the name becomes that of a folder that is deleted
 	namespace, cluster, _ := strings.Cut(o.cluster, "/")
 	if len(validation.IsDNS1123Label(namespace))+len(validation.IsDNS1123Label(cluster)) > 0 {
 		return subject{}, fault.New(fault.Usage, fmt.Sprintf("--cluster %q is no namespace and name", o.cluster),
@@ -52,16 +52,16 @@ func (o *cleanupOptions) clusterSubject(ctx context.Context) (subject, error) {
 	}
 	s, err := o.withFiles(subject{name: o.cluster, cloud: cloud, target: cleanup.Target{Namespace: namespace,
 		Cluster: cluster}})
-	if cloud == nil { // nobody knows what is there: what may be needed to clean that up stays
+	if cloud == nil { // resources there are not known: keep the files that cleaning them up may need
 		s.target.Files = nil
 		s.target.Elsewhere = cleanup.Elsewhere{Place: known.CloudPlace,
-			Why:  "no cloud was asked: there are no credentials; the files of the cluster stay until one is",
+			Why:  "no cloud was checked: credentials are missing; the files of the cluster are kept until then",
 			Hint: "Set the credentials of its cloud, or name its environment in place of --cluster."}
 	}
 	return s, err
 }
 
-// withFiles adds what the cluster has on this machine.
+// withFiles adds the cluster's files on this machine.
 func (o *cleanupOptions) withFiles(s subject) (subject, error) {
 	state, err := stateFolder(s.target.Cluster)
 	s.target.Files, s.state = []string{state}, state

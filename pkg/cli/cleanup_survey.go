@@ -13,15 +13,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
 
-// surveyLine is the answer of `cleanup` without an environment.
+// surveyLine is the output of `cleanup` without an environment.
 type surveyLine struct {
 	Type string         `json:"type"`
 	Left []cleanup.Left `json:"left"`
-	// Cloud is whether a cloud was asked.
+	// Cloud reports whether a cloud was checked.
 	Cloud bool `json:"cloud"`
 }
 
-// survey lists which clusters have left something.
+// survey lists the clusters that left something behind.
 func (o *cleanupOptions) survey(ctx context.Context) error {
 	if _, err := o.output.sink(o.streams); err != nil {
 		return err
@@ -48,14 +48,14 @@ func (s surveyLine) Print(out io.Writer) error {
 		if l.Where != cleanup.InDocker {
 			called = "of <namespace>-<cluster>"
 		}
-		oneline.Fprintf(&b, "%-10s %4d things %s %s\n", l.Where, l.Things, called, l.Cluster)
+		oneline.Fprintf(&b, "%-10s %4d resources %s %s\n", l.Where, l.Things, called, l.Cluster)
 	}
 	if len(s.Left) > 0 {
 		fmt.Fprintln(&b, "cluster-init cleanup ENVIRONMENT shows them; so does cluster-init cleanup --cluster "+
 			"NAMESPACE/NAME.")
 	}
 	if !s.Cloud {
-		fmt.Fprintln(&b, "No cloud was asked: there are no credentials for one.")
+		fmt.Fprintln(&b, "No cloud was checked: no credentials are set.")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

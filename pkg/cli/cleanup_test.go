@@ -23,7 +23,7 @@ func TestOlderThan(t *testing.T) {
 		"a kind is unknown": {cleanup.Plan{Delete: old, Unknown: []cleanup.NotChecked{{Kind: "server"}}}, time.Hour,
 			"what it has of kind server is not known"},
 		"nothing has an age": {cleanup.Plan{Delete: []cleanup.Item{{Kind: "router"}}}, time.Hour,
-			"nothing of it says when it was made"},
+			"the age of its resources is not known"},
 	} {
 		var said bytes.Buffer
 		o := &cleanupOptions{olderThan: test.olderThan, streams: Streams{Err: &said}}

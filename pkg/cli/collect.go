@@ -39,11 +39,18 @@ func newCollect(streams Streams) *cobra.Command {
 	o := &collectOptions{streams: streams}
 	c := &cobra.Command{
 		Use:   "collect ENVIRONMENT",
-		Short: "Collect what both clusters and the machines say, without secrets, in one file",
-		Long: `collect gathers what somebody else needs to find out what is wrong: objects, events and logs of both clusters, containers and machines, the last run of the
-environment on this machine, and what a diagnosis is made of. It changes nothing. Secrets are taken out; names and addresses are not.
+		Short: "Collect objects, events and logs in one file, without secrets",
+		Long: `collect writes one file with all that another person needs to find out what is wrong:
 
-cluster-init diagnose --from FILE makes the diagnosis again from the file, on any machine, without any cluster.`,
+  - objects, events and logs of both clusters
+  - the state and logs of containers and machines
+  - the last run of the environment on this machine
+  - the data that diagnose works on
+
+collect changes nothing. It removes secrets, but not names and addresses.
+
+cluster-init diagnose --from FILE repeats the diagnosis from the file, on any machine and without
+any cluster.`,
 		Example: `  cluster-init collect kubeadm-capd
   cluster-init collect kubeadm-capo --output-file /tmp/site.tar.zst.age --recipient age1...
   cluster-init diagnose --from ./cluster-init-kubeadm-capd.tar.zst`,
@@ -54,10 +61,10 @@ cluster-init diagnose --from FILE makes the diagnosis again from the file, on an
 	o.environmentOptions.flags(f, o.streams)
 	o.output.formatFlag(f, "plain: for people; json: one object")
 	o.clusters.flags(f)
-	f.StringVar(&o.to, "output-file", "", "file to write (default: ./cluster-init-CLUSTER.tar.zst, with .age where it "+
-		"is encrypted)")
-	f.StringArrayVar(&o.recipients, "recipient", nil, "public key of age (age1...) or of ssh (ssh-ed25519, ssh-rsa): "+
-		"encrypt the file, so that only its owner can open it (repeatable)")
+	f.StringVar(&o.to, "output-file", "", "file to write (default: ./cluster-init-CLUSTER.tar.zst, with .age if it is "+
+		"encrypted)")
+	f.StringArrayVar(&o.recipients, "recipient", nil, "public key of age (age1...) or ssh (ssh-ed25519, ssh-rsa): "+
+		"encrypt the file, so that only the key's owner can open it (repeatable)")
 	return c
 }
 
@@ -87,7 +94,7 @@ func (o *collectOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if asked.Err() != nil { // a file that was there is whole, and this one is not
+	if asked.Err() != nil { // keep an existing complete file instead of this incomplete one
 		return fmt.Errorf("collect %s: %w", name, context.Cause(asked))
 	}
 	if err := writeCollected(path, dir, recipients); err != nil {
@@ -97,7 +104,7 @@ func (o *collectOptions) run(ctx context.Context, name string) error {
 		Encrypted: recipients.Encrypt(), NotCollected: append([]string{}, left...)})
 }
 
-// path is the file that is written, once it is sure that it can be.
+// path returns the file to write, after checking that it can be written.
 func (o *collectOptions) path(cluster string, encrypted bool) (string, error) {
 	to := o.to
 	if to == "" {
@@ -150,8 +157,8 @@ func (o *collectOptions) gather(ctx context.Context, looking *viewed, dir, name 
 	return left, err
 }
 
-// saidBy returns what asks the machines of a provider; nil where they are containers, which the engine is asked about,
-// or where nobody can ask.
+// saidBy returns a function that inspects the machines of a provider. It is nil if they are containers, which the
+// engine inspects, or if the provider does not support it.
 func saidBy(of provider.Provider) func(context.Context) ([]evidence.Said, error) {
 	looksInto, can := of.(provider.Inspector)
 	if !can || of.ReachesEngine() {
@@ -171,8 +178,8 @@ func saidBy(of provider.Provider) func(context.Context) ([]evidence.Said, error)
 	}
 }
 
-// lastRun are the events of the last run of an environment that is kept on this machine; none where there is none. A
-// backup that went well says nothing of what is wrong.
+// lastRun returns the events of the environment's last kept run, if any. It ignores successful backups, which do not
+// help to find a problem.
 func lastRun(environment string) ([]byte, error) {
 	store, err := runStore()
 	if err != nil {
@@ -183,7 +190,7 @@ func lastRun(environment string) ([]byte, error) {
 		return nil, err
 	}
 	asked := runs.Of(event.Event{Environment: environment, Fields: ownFolder(environment)})
-	for _, r := range list { // the last one first
+	for _, r := range list { // newest first
 		if r.Of() != asked || r.Command == "backup" && r.Result == runs.Done {
 			continue
 		}
@@ -201,7 +208,7 @@ func lastRun(environment string) ([]byte, error) {
 	return nil, nil
 }
 
-// writeCollected packs a folder into a file for its owner only. One that was there stays until the new one is whole.
+// writeCollected packs a folder into a file that only its owner can read. It replaces an existing file at the end.
 func writeCollected(path, dir string, recipients backup.Recipients) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), ".cluster-init-*") // CreateTemp makes it 0600
 	if err != nil {
@@ -223,17 +230,17 @@ func writeCollected(path, dir string, recipients backup.Recipients) (err error) 
 	return os.Rename(file.Name(), path)
 }
 
-// collected is the answer of `collect`.
+// collected is the output of `collect`.
 type collected struct {
 	Type          string `json:"type"` // "collected"
 	SchemaVersion int    `json:"schemaVersion"`
 	Path          string `json:"path"`
 	Encrypted     bool   `json:"encrypted"`
-	// NotCollected is what could not be collected, and why.
+	// NotCollected lists what could not be collected, and why.
 	NotCollected []string `json:"notCollected"`
 }
 
-// Print says where it is, and what to do with it.
+// Print writes the path and the next steps.
 func (c collected) Print(out io.Writer) error {
 	open, identity := "tar --zstd -xf "+c.Path, ""
 	if c.Encrypted {
@@ -246,7 +253,7 @@ func (c collected) Print(out io.Writer) error {
 	}
 	_, err := fmt.Fprintf(out, "wrote %s\n  what is wrong: cluster-init diagnose --from %s%s\n  all of it:     %s, "+
 		"and begin with summary.txt\n"+
-		"Secrets are taken out of it: names, addresses and what you run are not, so think of who may read it.\n",
+		"It contains no secrets, but names, addresses and what you run: decide who may read it.\n",
 		c.Path, c.Path, identity, open)
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/render"
 )
 
-// companionOptions are the flags for files that are written beside what a run prints.
+// companionOptions are the flags for report files of a run.
 type companionOptions struct {
 	junit, report string
 }
@@ -25,8 +25,8 @@ type companion struct {
 }
 
 func (o *companionOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.junit, "junit", "", "write a JUnit report to this file at the end: a testcase for each phase")
-	f.StringVar(&o.report, "report", "", "write an HTML page to this file at the end: timeline, critical path, "+
+	f.StringVar(&o.junit, "junit", "", "write a JUnit report to this file at the end: a test case for each phase")
+	f.StringVar(&o.report, "report", "", "write an HTML report to this file at the end: timeline, critical path, "+
 		"history of each object, causes")
 }
 
@@ -61,7 +61,7 @@ func (o companionOptions) check() error {
 	return nil
 }
 
-// write writes the files of a run that has ended. One that cannot be written keeps no other from it.
+// write writes the report files of a finished run. It continues if one fails.
 func (o companionOptions) write(events []event.Event, redact func(string) string) error {
 	var all []error
 	clean := redacted(events, redact)
@@ -80,7 +80,7 @@ func (o companionOptions) write(events []event.Event, redact func(string) string
 	return errors.Join(all...)
 }
 
-// replaceFile writes a file that others may read. One that was there stays as it is until the new one is whole.
+// replaceFile atomically writes a file that others may read.
 func replaceFile(path string, content []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), ".cluster-init-*")
 	if err != nil {
@@ -97,7 +97,7 @@ func replaceFile(path string, content []byte) error {
 	return err
 }
 
-// redacted returns events without secrets. One that cannot be read without them is left out.
+// redacted returns events without secrets.
 func redacted(events []event.Event, redact func(string) string) []event.Event {
 	clean := make([]event.Event, len(events))
 	for i, e := range events {

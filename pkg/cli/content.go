@@ -20,15 +20,15 @@ import (
 
 const contentFlag = "content"
 
-// contentOptions are the flags of commands that look at the content of a repository before a cluster reads it.
+// contentOptions are the flags of commands that read the content of a repository before a cluster does.
 type contentOptions struct{ folder string }
 
 func (o *contentOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.folder, contentFlag, "", "folder of a repository: its chart and components count instead of this "+
+	f.StringVar(&o.folder, contentFlag, "", "folder of a repository: use its chart and components instead of this "+
 		"binary's")
 }
 
-// of returns the content that counts. A folder that lacks a part of it is refused.
+// of returns the selected content. It refuses an incomplete folder.
 func (o *contentOptions) of() (fs.FS, error) {
 	if o.folder == "" {
 		return clusterinit.Content(), nil
@@ -49,7 +49,7 @@ func (o *contentOptions) of() (fs.FS, error) {
 }
 
 // checkCheckout refuses the checkout that an environment's folder is in, if its chart knows other definitions than
-// those beside it: with --source git the cluster reads both from the repository. An environment elsewhere says nothing
+// those next to it: with --source git the cluster reads both from the repository. An environment elsewhere says nothing
 // of the repository.
 func checkCheckout(environment string) error {
 	folder, err := filepath.Abs(environment)

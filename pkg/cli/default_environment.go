@@ -14,8 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/runs"
 )
 
-// oneOrDefault is for commands that only look: they take an environment, or none where up ran with only one on this
-// machine.
+// oneOrDefault is for read-only commands. They take an environment, or none if up ran with only one on this machine.
 func oneOrDefault(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -23,8 +22,7 @@ func oneOrDefault(c *cobra.Command, args []string) error {
 	return exactlyOne("ENVIRONMENT")(c, args)
 }
 
-// withUsual runs a command with the environment that is named, or else with the only one whose runs are kept on this
-// machine.
+// withUsual runs a command with the given environment, or with the default one.
 func withUsual(run func(ctx context.Context, name string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 1 {
@@ -38,8 +36,8 @@ func withUsual(run func(ctx context.Context, name string) error) func(*cobra.Com
 	}
 }
 
-// defaultEnvironment is the only one of which a run of up is kept on this machine. A run that cannot be read may be one
-// of another environment.
+// defaultEnvironment returns the only environment with kept runs of up on this machine. It fails if a run cannot be
+// read, because that may be of another environment.
 func defaultEnvironment() (string, error) {
 	store, err := runStore()
 	if err != nil {
@@ -53,26 +51,26 @@ func defaultEnvironment() (string, error) {
 	for _, r := range list {
 		if r.Unreadable != "" {
 			return "", fault.New(fault.Usage,
-				fmt.Sprintf("no environment is named, and run %s, which cannot be read, may be of another one than "+
-					"the rest: %s", r.ID, r.Unreadable), "Name the environment.")
+				fmt.Sprintf("no environment is given, and run %s cannot be read, so it may be of another "+
+					"environment: %s", r.ID, r.Unreadable), "Give the environment.")
 		}
-		if r.Command == "up" && !slices.Contains(names, r.Of()) { // others can be of a cluster or a backup
+		if r.Command == "up" && !slices.Contains(names, r.Of()) { // other commands may run on a cluster or a backup
 			names = append(names, r.Of())
 		}
 	}
 	switch len(names) {
 	case 0:
-		return "", fault.New(fault.Usage, "no environment is named, and no run of up is kept on this machine that "+
-			"tells one", "Name one of those that cluster-init environments lists, or the folder of your own.")
+		return "", fault.New(fault.Usage, "no environment is given, and no run of up is kept on this machine",
+			"Give a name that cluster-init environments lists, or the path of your own folder.")
 	case 1:
 		return names[0], nil
 	}
 	slices.Sort(names)
-	return "", fault.New(fault.Usage, "no environment is named, and there were runs of up with several on this "+
-		"machine: "+strings.Join(names, ", "), "Name one of them.")
+	return "", fault.New(fault.Usage, "no environment is given, and up ran with several on this machine: "+
+		strings.Join(names, ", "), "Give one of them.")
 }
 
-// ownFolder is the field of a run's first event for an environment that is a folder of the user's own; nil: it is none.
+// ownFolder returns the field of a run's first event for an environment in the user's folder. Nil for a built-in one.
 func ownFolder(environment string) map[string]string {
 	if !strings.ContainsRune(environment, filepath.Separator) && !strings.HasPrefix(environment, ".") {
 		return nil
@@ -82,7 +80,7 @@ func ownFolder(environment string) map[string]string {
 		return nil
 	}
 	path, err := filepath.Abs(environment)
-	if err != nil { // nobody knows where this process is
+	if err != nil { // the working directory is gone
 		return nil
 	}
 	return map[string]string{runs.FolderField: path}

@@ -25,7 +25,7 @@ type diagnoseOptions struct {
 	output         outputOptions
 	from, identity string
 	rules          string
-	more           []diagnose.Rule // of the folder rules
+	more           []diagnose.Rule // from the folder in rules
 	streams        Streams
 }
 
@@ -33,19 +33,24 @@ func newDiagnose(streams Streams) *cobra.Command {
 	o := &diagnoseOptions{streams: streams}
 	c := &cobra.Command{
 		Use:   "diagnose ENVIRONMENT | diagnose --from FILE",
-		Short: "Say why a management cluster does not get ready, and what to do about it",
-		Long: `diagnose looks at the bootstrap cluster, the management cluster and the machines, and changes nothing. From what is not ready it goes down to
-what that waits for: from a Kustomization to its source, its HelmRelease, the workload, the Pod and its containers, from a Cluster to its machines and what makes
-them. It prints the cause at the bottom with its remedy, how sure that is, the way down, and what it could not look at.
+		Short: "Find out why a management cluster does not get ready, and how to fix it",
+		Long: `diagnose finds out why a management cluster does not get ready. It reads the bootstrap cluster, the
+management cluster and the machines, and changes nothing. It starts at an object that is not ready
+and follows what that object waits for, down to the cause:
 
-It can be run at any time, beside a run of up too. It exits with 0 when no cause was found, with 50 when there is one, and with 32 when
-no cluster answers.
+  - from a Kustomization to its source, its HelmRelease, the workload, the Pod and its containers
+  - from a Cluster to its machines and to the objects that create them
 
-With --from it looks at what cluster-init collect wrote, and at nothing else.`,
+For each cause it prints the remedy, the confidence and the path to the cause. It also names what
+it could not check. You can run diagnose at any time, also while up is running.
+
+With --from, diagnose reads only a file that cluster-init collect wrote.
+
+Exit codes: 0 no cause found; 50 a cause found; 32 no cluster answers.`,
 		Example: `  cluster-init diagnose kubeadm-capd
   cluster-init diagnose kubeadm-capo -o json | jq -r '.findings[] | .cause, .remedy'
   cluster-init diagnose --from ./cluster-init-kubeadm-capd.tar.zst`,
-		Args: cobra.ArbitraryArgs, // flags have their variables only when it runs
+		Args: cobra.ArbitraryArgs, // environment variables set flags only when it runs
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.args(c, args); err != nil {
 				return err
@@ -57,10 +62,10 @@ With --from it looks at what cluster-init collect wrote, and at nothing else.`,
 	o.environmentOptions.flags(f, o.streams)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
 	o.clusters.flags(f)
-	f.StringVar(&o.from, "from", "", "file that collect wrote, to look at in place of clusters")
-	f.StringVar(&o.identity, "identity", "", "file with a secret key of age, or of ssh, that opens an encrypted one")
-	f.StringVar(&o.rules, "rules", "", "folder with rules of your own, which come before those of the binary: a file "+
-		"NAME.yaml each")
+	f.StringVar(&o.from, "from", "", "file that collect wrote, to read instead of clusters")
+	f.StringVar(&o.identity, "identity", "", "file with the private key of age or ssh that decrypts the file of --from")
+	f.StringVar(&o.rules, "rules", "", "folder with your own rules, a file NAME.yaml each; they take precedence over "+
+		"built-in rules")
 	overriddenBy(f, []string{"from"}, ofClusters()...)
 	overriddenBy(f, append(ofClusters(), anArgument), "from", "identity")
 	return c
@@ -92,7 +97,7 @@ func (o *diagnoseOptions) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// report is that of the clusters that are there, or of those that were collected.
+// report diagnoses the clusters, or the case in a collected file.
 func (o *diagnoseOptions) report(ctx context.Context, args []string) (diagnose.Report, error) {
 	if o.from != "" {
 		return o.collected()
@@ -112,7 +117,7 @@ func (o *diagnoseOptions) report(ctx context.Context, args []string) (diagnose.R
 	return report, nil
 }
 
-// collected is the report of a file that collect wrote.
+// collected diagnoses the case in a file that collect wrote.
 func (o *diagnoseOptions) collected() (diagnose.Report, error) {
 	const hint = "Name a file that cluster-init collect wrote."
 	file, err := os.Open(o.from)
@@ -127,11 +132,11 @@ func (o *diagnoseOptions) collected() (diagnose.Report, error) {
 	content, err := evidence.Unpack(plain, evidence.CaseName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return diagnose.Report{}, fault.Wrap(fmt.Errorf("read %s: %w", o.from, err), fault.Usage,
-			"What a diagnosis is made of could not be collected: see its summary.txt.")
+			"Read summary.txt in the file: it says why the data for a diagnosis is missing.")
 	}
 	if err != nil {
 		return diagnose.Report{}, fault.Wrap(fmt.Errorf("read %s: %w", o.from, err), fault.Usage,
-			hint+" Where it was truncated, it cannot be read: copy it again.")
+			hint+" If the file is truncated, copy it again.")
 	}
 	c, err := diagnose.ReadCase(bytes.NewReader(content))
 	if err != nil {
@@ -140,7 +145,7 @@ func (o *diagnoseOptions) collected() (diagnose.Report, error) {
 	return c.Report(o.more...)
 }
 
-// opened is the content of a file, decrypted where it is encrypted.
+// opened returns the content of a file, decrypted if needed.
 func (o *diagnoseOptions) opened(file io.Reader) (io.Reader, error) {
 	const begins = "age-encryption.org/"
 	buffered := bufio.NewReader(file)
@@ -161,10 +166,10 @@ func (o *diagnoseOptions) opened(file io.Reader) (io.Reader, error) {
 	return plain, nil
 }
 
-// ofClusters are the flags that are about clusters, and not about a file.
+// ofClusters returns the flags that apply to clusters and not to a file.
 func ofClusters() []string { return []string{"set", "values", "kubeconfig", "bootstrap-kubeconfig"} }
 
-// args are ENVIRONMENT, or none where a file is looked at, to which nothing can be added.
+// args accepts ENVIRONMENT, or no argument with --from.
 func (o *diagnoseOptions) args(c *cobra.Command, args []string) error {
 	if o.from == "" {
 		return exactlyOne("ENVIRONMENT")(c, args)
@@ -172,11 +177,11 @@ func (o *diagnoseOptions) args(c *cobra.Command, args []string) error {
 	for _, flag := range ofClusters() {
 		if c.Flags().Changed(flag) {
 			return fault.New(fault.Usage, "--"+flag+" and --from do not go together",
-				"The file has all that was read when it was collected: leave one of them out.")
+				"Leave one of them out: the file already contains what was read from the clusters.")
 		}
 	}
 	if len(args) > 0 {
-		return fault.New(fault.Usage, "--from takes the place of ENVIRONMENT, and both are given",
+		return fault.New(fault.Usage, "--from replaces ENVIRONMENT, and both are given",
 			"Leave one of them out.")
 	}
 	return nil

@@ -35,12 +35,15 @@ func newDiff(streams Streams) *cobra.Command {
 	o := &diffOptions{streams: streams}
 	c := &cobra.Command{
 		Use:   "diff ENVIRONMENT",
-		Short: "Show how the clusters that are there differ from what up would apply",
-		Long: `diff compares an environment with its clusters: the values, the objects of the chart, and what Flux would apply for each component. It asks the API servers for dry
-runs, so that defaults and webhooks count, and changes nothing. It takes --values, --set, --bundle and --registry-mirror as the last up on this machine had them, unless you give them. Give it with --content a checkout of the repository that
-the cluster reads, if it reads one.
+		Short: "Show how existing clusters differ from what up would apply",
+		Long: `diff compares an environment with its clusters: the values, the objects of the chart, and what Flux
+would apply for each component. It uses server-side dry runs, so that defaults and webhooks count.
+diff changes nothing.
 
-Secrets are masked. What could not be compared is named, and the exit code is 32 then.`,
+Where you do not give --values, --set, --bundle or --registry-mirror, diff takes those of the last
+up on this machine. If the cluster reads a repository, give --content a checkout of it.
+
+Secrets are masked. If something could not be compared, diff names it and exits with 32.`,
 		Example: `  cluster-init diff kubeadm-capd
   cluster-init diff ./edge-site --content ./platform --set cluster.worker.replicas=3
   cluster-init diff kubeadm-capd --exit-code -o json | jq -r '.clusters[].parts[] | select(.objects != []) | .name'`,
@@ -53,9 +56,9 @@ Secrets are masked. What could not be compared is named, and the exit code is 32
 	o.clusters.flags(f)
 	choose(f, &o.format, "output", "o", "plain: for people; json or yaml: one document for programs", "plain", "json",
 		"yaml")
-	o.applied.flags(f, "folder of an offline bundle: its values count, and release files come from it")
-	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long the comparison may take (10s to 24h)")
-	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 85 when something differs")
+	o.applied.flags(f, "folder of an offline bundle: use its values and its release files")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "timeout of the comparison (10s to 24h)")
+	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 85 if something differs")
 	return c
 }
 
@@ -74,7 +77,7 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	looking, lacks, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
-	// what is not known cannot be compared
+	// unknown values cannot be compared
 	if err := fault.Join(checkTimeout("--timeout ", o.timeout), lacks, err); err != nil {
 		return err
 	}
@@ -103,14 +106,14 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if o.exitCode && report.Differs() {
-		// the report has said it
+		// the report already shows it
 		return reportedError{fault.New(fault.Differs, "the clusters differ from what up would apply",
-			"cluster-init up applies it.")}
+			"Run cluster-init up to apply it.")}
 	}
 	return nil
 }
 
-// comparison is of what up would apply with the same flags, and where the content of its components comes from.
+// comparison returns what up would apply with the same flags, and the options for the content of components.
 func (o *diffOptions) comparison(env *environment.Environment) (drift.Comparison, content.PublishOptions, error) {
 	env, opened, err := o.applied.of(env)
 	if err != nil {
@@ -120,7 +123,7 @@ func (o *diffOptions) comparison(env *environment.Environment) (drift.Comparison
 	return drift.Comparison{Environment: env, Known: knownSecrets(env)}, options, err
 }
 
-// compare compares the clusters that were seen. Of one that does not answer it says so.
+// compare compares the observed clusters. The report names those that do not answer.
 func compare(ctx context.Context, seen up.Outlook, c drift.Comparison) (drift.Report, error) {
 	report := drift.New(c.Environment.Name())
 	for _, err := range []error{seen.Bootstrap.Err, seen.Management.Err} {
@@ -130,12 +133,12 @@ func compare(ctx context.Context, seen up.Outlook, c drift.Comparison) (drift.Re
 	}
 	unseen := seen.Bootstrap.Cluster == nil && seen.Management.Cluster == nil && seen.Bootstrap.Err == nil &&
 		seen.Management.Err == nil
-	// machines without a cluster that is known, or nobody knows whether there are any
+	// machines without a known cluster, or it is not known whether machines exist
 	if unseen && seen.Refusal != nil {
 		return report, seen.Refusal
 	}
 	if errors.Is(seen.MachinesErr, provider.ErrNotSupported) && seen.Management.Cluster == nil {
-		report.Note = "Not known: whether machines exist already, as nobody can be asked."
+		report.Note = "Not checked: whether machines exist (not supported)."
 	}
 	c.Management, c.ManagementErr = seen.Management.Cluster, seen.Management.Err
 	bootstrap := drift.Cluster{Name: clusters.BootstrapName, Phase: environment.Bootstrap, Parts: []drift.Part{}}
@@ -148,7 +151,7 @@ func compare(ctx context.Context, seen up.Outlook, c drift.Comparison) (drift.Re
 		report.Clusters = append(report.Clusters, bootstrap)
 	case in != nil && seen.Bootstrap.Suspended:
 		bootstrap.Server, bootstrap.Note = in.Config.Host,
-			"its Flux is suspended for the pivot: nothing is applied to it any more"
+			"its Flux is suspended for the pivot, so nothing is applied to it"
 		report.Clusters = append(report.Clusters, bootstrap)
 	case in != nil:
 		report.Clusters = append(report.Clusters, c.Compare(ctx, in, environment.Bootstrap))

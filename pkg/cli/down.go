@@ -34,16 +34,22 @@ func newDown(streams Streams) *cobra.Command {
 	o.readsKubeconfig = true
 	c := &cobra.Command{
 		Use:   "down ENVIRONMENT",
-		Short: "Delete a living management cluster with its own controllers",
-		Long: `down takes a management cluster down in the order in which it was built: it makes a bootstrap cluster again, moves the cluster
-definitions back into it, deletes the Cluster there, and waits until its controllers have deleted every machine; then it cleans up what is
-left. It can be interrupted or killed at any moment: run it again. Flags of up that you do
-not give are as the last up on this machine had them.
+		Short: "Delete a working management cluster with its own controllers",
+		Long: `down deletes a management cluster in the reverse order of its construction:
 
-It refuses while the cluster manages others, and names them; with --with-workload-clusters it deletes those first, with their machines.
-It shows what it would delete, and does so with --yes, or when you type the cluster's name at a terminal.
+  1. It creates a bootstrap cluster.
+  2. It moves the cluster definitions back into the bootstrap cluster.
+  3. It deletes the Cluster there, and waits until the controllers have deleted every machine.
+  4. It cleans up what is left.
 
-cleanup deletes what it finds without asking any controller: it is for what is broken.`,
+You can interrupt or kill it at any time and run it again. Where you do not give a flag of up, down
+takes that of the last up on this machine.
+
+down refuses while the cluster manages other clusters, and names them. With
+--with-workload-clusters it deletes those first, with their machines. down shows what it would
+delete. It deletes with --yes, or when you type the cluster's name at a terminal.
+
+For a broken cluster use cleanup: it deletes what it finds without any controller.`,
 		Example: `  cluster-init down kubeadm-capd
   cluster-init down kubeadm-capo --yes --with-workload-clusters`,
 		Args: exactlyOne("ENVIRONMENT"),
@@ -52,11 +58,11 @@ cleanup deletes what it finds without asking any controller: it is for what is b
 	f := c.Flags()
 	o.buildOptions.flags(f, o.streams, phasesOfDown())
 	o.output.flags(f)
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state "+
-		"folder")
-	f.BoolVar(&o.withWorkloadClusters, "with-workload-clusters", false, "delete the clusters too that it manages")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "",
+		"kubeconfig of the management cluster (default: the one in the state folder)")
+	f.BoolVar(&o.withWorkloadClusters, "with-workload-clusters", false, "also delete the clusters that it manages")
 	f.BoolVar(&o.yes, "yes", false, "delete what is shown")
-	f.BoolVar(&o.allowAdmin, "allow-admin", false, "delete with the credentials of an administrator of the cloud")
+	f.BoolVar(&o.allowAdmin, "allow-admin", false, "allow the credentials of an administrator of the cloud")
 	return c
 }
 
@@ -69,7 +75,7 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return sink.settled(ctx, "down", name, err)
 	}
-	ctx, release := o.bounded(ctx) // from here on: nobody counts how long a person takes to agree
+	ctx, release := o.bounded(ctx) // starts here, so that the time to confirm does not count
 	defer release()
 	return runPhases(ctx, sink, "down", name, func(ctx context.Context, leases *lease.Set) (*phaseRun, error) {
 		b := *shown
@@ -85,8 +91,8 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 			phases: phases, outcome: func() outcome {
 				message := "The management cluster " + plan.Cluster + " is deleted."
 				if plan.Nothing {
-					message = "Nothing of the management cluster " + plan.Cluster +
-						" was found where this run looked, but leftovers at most."
+					message = "The management cluster " + plan.Cluster +
+						" was not found; leftovers, if any, are deleted."
 				}
 				return outcome{message: message,
 					figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10)}}
@@ -94,7 +100,7 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 	}, nil)
 }
 
-// planned is what would be deleted, once it was shown and the user wants it.
+// planned shows the plan and returns it if the user confirms.
 func (o *downOptions) planned(ctx context.Context, name string, sink event.Sink) (*resolved, subject, down.Plan,
 	error) {
 	shown, err := o.resolve(ctx, name, sink, nil)
@@ -115,7 +121,7 @@ func (o *downOptions) planned(ctx context.Context, name string, sink event.Sink)
 	return shown, s, plan, o.agreed(ctx, plan.Cluster)
 }
 
-// runOf is a run of `down` with what the flags come to.
+// runOf returns the run of `down` for the resolved flags.
 func (o *downOptions) runOf(b *resolved, s subject, sink event.Sink) *down.Run {
 	return down.New(down.Options{
 		Subject: b.subject, Environment: b.environment, Supplies: b.supplies, WithWorkloadClusters: o.withWorkloadClusters,
@@ -131,7 +137,7 @@ func (o *downOptions) runOf(b *resolved, s subject, sink event.Sink) *down.Run {
 	}, b.parts)
 }
 
-// subject is what cleanup deletes at the end.
+// subject is the target of the final cleanup.
 func (o *downOptions) subject(ctx context.Context, name string, b *resolved) (subject, error) {
 	env := b.environment
 	s := subject{name: name, state: b.subject.StateFolder,
@@ -148,7 +154,7 @@ func (o *downOptions) subject(ctx context.Context, name string, b *resolved) (su
 	return s, nil
 }
 
-// agreed is nil when the user wants what is shown.
+// agreed returns nil if the user confirms the plan.
 func (o *downOptions) agreed(ctx context.Context, cluster string) error {
 	unconfirmed := fault.New(fault.ConfirmationRequired, "nothing was deleted",
 		"Run it again with --yes to delete what is shown.")
@@ -166,7 +172,7 @@ func (o *downOptions) agreed(ctx context.Context, cluster string) error {
 	return err
 }
 
-// downLine is what `down` shows before it begins.
+// downLine is the plan that `down` shows first.
 type downLine struct {
 	Type string `json:"type"`
 	down.Plan

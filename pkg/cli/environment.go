@@ -36,9 +36,9 @@ const mostOfInput = 16 << 20
 func (o *environmentOptions) flags(f *pflag.FlagSet, streams Streams) {
 	o.stdin = sync.OnceValues(func() ([]byte, error) { return unpack.Bytes(streams.In, mostOfInput) })
 	o.known, o.given = streams.known, f
-	f.StringArrayVar(&o.sets, "set", nil, "KEY=VALUE: set a value of the chart, as helm --set does (repeatable)")
+	f.StringArrayVar(&o.sets, "set", nil, "KEY=VALUE: set a value of the chart, like helm --set (repeatable)")
 	f.StringArrayVarP(&o.valueFiles, "values", "f", nil,
-		"file of values over the environment's own, - for stdin (repeatable)")
+		"file with values that override the environment's; - reads stdin (repeatable)")
 }
 
 // load loads an environment; check, if any, is asked for more that is wrong with it.
@@ -103,7 +103,7 @@ func newEnvironments(streams Streams) *cobra.Command {
 	var output outputOptions
 	c := &cobra.Command{
 		Use:     "environments",
-		Short:   "List the environments that this binary carries",
+		Short:   "List the built-in environments",
 		Example: "  cluster-init environments\n  cluster-init environments -o json | jq -r '.environments[]'",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -114,7 +114,7 @@ func newEnvironments(streams Streams) *cobra.Command {
 				Environments: environment.List(clusterinit.Content())})
 		},
 	}
-	output.formatFlag(c.Flags(), "plain: a name a line; json: one object")
+	output.formatFlag(c.Flags(), "plain: one name per line; json: one object")
 	return c
 }
 
@@ -139,9 +139,10 @@ func (o *outputOptions) flags(f *pflag.FlagSet) {
 
 // viewFlags registers those for how a run is shown.
 func (o *outputOptions) viewFlags(f *pflag.FlagSet) {
-	o.formatFlag(f, "plain: for people on stderr, on a terminal with what is under way below; json: one event per "+
-		"line on stdout")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what kind, clusterctl and each object say")
+	o.formatFlag(f, "plain: for people, on stderr, with live progress on a terminal; json: one event per line, "+
+		"on stdout")
+	f.BoolVarP(&o.verbose, "verbose", "v", false,
+		"also show the output of kind and clusterctl, and all messages of objects")
 }
 
 // formatFlag registers --output alone, for a command that prints one answer.

@@ -46,7 +46,7 @@ func exitCodes() map[fault.Code]int {
 		fault.CleanupFailed:        70,
 		fault.ConfirmationRequired: 71,
 		fault.CleanupRefused:       72,
-		fault.StatusOnTheWay:       80,
+		fault.StatusProgressing:    80,
 		fault.StatusAbsent:         81,
 		fault.StatusBroken:         82,
 		fault.RunUnknown:           83,

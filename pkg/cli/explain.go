@@ -18,9 +18,10 @@ func newExplain(streams Streams) *cobra.Command {
 	var output outputOptions
 	c := &cobra.Command{
 		Use:   "explain [KEY]",
-		Short: "Say what a value of the chart is for, what it may be, and its default",
-		Long: `explain reads the schema of the chart that this binary carries. Without a KEY it lists the values of the first level. A name that is yours to choose,
-that of a component for example, may be given as it is: components.capd.enabled.`,
+		Short: "Explain a value of the chart: purpose, allowed values, default",
+		Long: `explain reads the schema of the chart in this binary. Without KEY it lists the values of the first
+level. Where you choose a name, such as that of a component, you can use it in KEY:
+components.capd.enabled.`,
 		Example: `  cluster-init explain cluster.control_plane
   cluster-init explain cluster.openstack.api_server.mode
   cluster-init explain cluster -o json | jq -r '.keys[].path'`,

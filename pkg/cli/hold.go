@@ -7,9 +7,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lock"
 )
 
-// hold takes the lock of the cluster whose state folder it is, for a command. The lock is beside the folder: cleanup
-// deletes that.
+// hold takes the lock of a cluster for a command. The lock is next to the state folder, because cleanup deletes that
+// folder.
 func hold(folder, command string) (*lock.Lock, error) {
-	host, _ := os.Hostname() // without a name the process number has to do
+	host, _ := os.Hostname() // without a name the PID must be enough
 	return lock.Acquire(folder+".lock", lock.Holder{Command: command, Host: host, PID: os.Getpid(), Since: time.Now()})
 }

@@ -35,17 +35,23 @@ func newInit(streams Streams) *cobra.Command {
 	o := &initOptions{streams: streams}
 	c := &cobra.Command{
 		Use:   "init ENVIRONMENT DIR | init --from-sylva FOLDER DIR",
-		Short: "Make an environment of your own that stands on another one",
-		Long: `init writes a folder with three files: environment.yaml, which names the environment that yours stands on, values.yaml with what must be set, each value with
-what it is for, and the schema for editors. You need no kustomize for it; a folder with a kustomization.yaml stays possible.
+		Short: "Create your own environment, based on another one",
+		Long: `init writes a folder with three files:
 
-With --from-sylva it converts an environment of the original telco-cloud-init (Sylva), and names what has no counterpart here.
+  - environment.yaml, with the name of the environment that yours is based on
+  - values.yaml, with the values that you must set and the purpose of each
+  - the schema of the values, for editors
 
-Nothing that is there is written over.`,
+You need no kustomize. A folder with a kustomization.yaml works as well.
+
+With --from-sylva, init converts an environment of the original telco-cloud-init (Sylva), and names
+what has no counterpart here.
+
+init never overwrites a file.`,
 		Example: `  cluster-init init kubeadm-capo ./edge-site
   cluster-init up ./edge-site
   cluster-init init --from-sylva ./environment-values/my-capo-env ./edge-site`,
-		Args: cobra.ArbitraryArgs, // flags have their variables only when it runs
+		Args: cobra.ArbitraryArgs, // environment variables set flags only when it runs
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.args(c, args); err != nil {
 				return err
@@ -53,9 +59,9 @@ Nothing that is there is written over.`,
 			return o.run(c.Context(), args[0], args[len(args)-1])
 		},
 	}
-	c.Flags().StringVar(&o.sylva, "from-sylva", "", "folder of an environment of the original telco-cloud-init to "+
-		"convert, in place of ENVIRONMENT")
-	c.Flags().StringVar(&o.name, "name", "", "name of the cluster (default: that of the folder)")
+	c.Flags().StringVar(&o.sylva, "from-sylva", "", "convert this folder of an environment of the original "+
+		"telco-cloud-init, instead of using ENVIRONMENT")
+	c.Flags().StringVar(&o.name, "name", "", "name of the cluster (default: the name of the folder)")
 	o.output.formatFlag(c.Flags(), "plain: for people; json: one object")
 	return c
 }

@@ -77,7 +77,7 @@ func TestInterruptBeforeThePhases(t *testing.T) {
 	if code := waited(t, c); code != 130 {
 		t.Errorf("exit code %d, want 130", code)
 	}
-	for _, want := range []string{"once more (Ctrl-C) exits at once", "error: interrupted: ",
+	for _, want := range []string{"press Ctrl-C again to exit at once", "error: interrupted: ",
 		"hint:  Nothing is lost: run the same command again"} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("stderr does not say %q:\n%s", want, stderr)
@@ -120,7 +120,7 @@ esac
 	if code := waited(t, c); code != -int(syscall.SIGINT) {
 		t.Errorf("exit code %d, want the end by the signal itself\n%s", code, stderr)
 	}
-	if !strings.Contains(stderr.String(), "once more (Ctrl-C) exits at once") ||
+	if !strings.Contains(stderr.String(), "press Ctrl-C again to exit at once") ||
 		strings.Contains(stderr.String(), "goroutine") {
 		t.Errorf("stderr:\n%s", stderr)
 	}
@@ -154,8 +154,8 @@ func eventually(t *testing.T, check func() bool) {
 }
 
 // A closed pipe, a terminal that hangs up and the end of a session interrupt the run. They never end it at once. A
-// reader that is gone shows only when something is written: there the server answers, and an error is written to
-// nobody.
+// reader that is gone shows only when something is written: there the server answers, and an error is written to a
+// closed pipe.
 func TestNobodyReadsAnyMore(t *testing.T) {
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP) // where this test runs under nohup, its processes would ignore it too
@@ -178,7 +178,7 @@ func TestNobodyReadsAnyMore(t *testing.T) {
 				asked <- struct{}{}
 				select {
 				case <-answer:
-					w.WriteHeader(http.StatusUnauthorized) // an error that is written, to nobody
+					w.WriteHeader(http.StatusUnauthorized) // an error that is written to the closed pipe
 				case <-r.Context().Done():
 				}
 			}))

@@ -33,12 +33,19 @@ func newKubeconfig(streams Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kubeconfig ENVIRONMENT",
 		Short: "Print the kubeconfig of a management cluster, or of a cluster that it manages",
-		Long: `kubeconfig looks for the management cluster as up does, is sure that it is this one and that it answers, and prints its kubeconfig. With --merge it goes
-into the file that kubectl uses (KUBECONFIG, or ~/.kube/config) instead, as the current context with the name of the cluster; an entry of another cluster that has
-this name is not written over. With --workload it is that of a cluster which the management cluster manages.
+		Long: `kubeconfig finds the management cluster as up does, verifies its identity and that it answers, and
+prints its kubeconfig.
 
-With --recover it is read in a control-plane machine again, when it was lost or its client certificate has ended, and saved where up keeps it. It is saved only
-when it is proven to be this cluster's. Machines in Docker can be read; elsewhere the error says how you read it yourself.`,
+With --merge it writes the kubeconfig into the file that kubectl uses (KUBECONFIG, or
+~/.kube/config). The current context is then the new one, named after the cluster. An entry of
+another cluster with this name is not overwritten.
+
+With --workload it takes the kubeconfig of a cluster that the management cluster manages.
+
+With --recover it reads the kubeconfig from a control-plane machine: use it when the file is lost
+or its client certificate has expired. The kubeconfig is saved where up keeps it, but only when it
+is proven to belong to this cluster. Machines in Docker can be read. For other machines, the error
+explains how to read it yourself.`,
 		Example: `  cluster-init kubeconfig kubeadm-capd >mgmt.kubeconfig
   cluster-init kubeconfig kubeadm-capd --merge
   cluster-init kubeconfig kubeadm-capd --workload team-a/shop --merge
@@ -49,8 +56,8 @@ when it is proven to be this cluster's. Machines in Docker can be read; elsewher
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams)
 	o.clusters.flags(f)
-	f.BoolVar(&o.merge, "merge", false, "put it into the file that kubectl uses, as its current context")
-	f.BoolVar(&o.recover, "recover", false, "read it in a control-plane machine again, and save it")
+	f.BoolVar(&o.merge, "merge", false, "write it into the file that kubectl uses, as the current context")
+	f.BoolVar(&o.recover, "recover", false, "read it from a control-plane machine, and save it")
 	f.StringVar(&o.workload, "workload", "", "[NAMESPACE/]NAME of a cluster that the management cluster manages")
 	return c
 }
@@ -86,11 +93,11 @@ func (o *kubeconfigOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(o.streams.Err, "%s has the context %s, and it is the current one\n", file, called)
+	_, err = fmt.Fprintf(o.streams.Err, "%s: the current context is now %s\n", file, called)
 	return err
 }
 
-// find connects to the management cluster; with --recover by what its machines hold, which is saved.
+// find connects to the management cluster. With --recover it reads and saves the kubeconfig from a machine.
 func (o *kubeconfigOptions) find(ctx context.Context, looking *viewed) (*kube.Cluster, error) {
 	if !o.recover {
 		return looking.Access(ctx)
@@ -104,9 +111,8 @@ func (o *kubeconfigOptions) find(ctx context.Context, looking *viewed) (*kube.Cl
 	return management, err
 }
 
-// lookingAt checks all input of a command that only looks, and returns where the clusters of an environment are looked
-// at. It needs no more of the environment than what its things are called: lacks is why the rest is not known here, as
-// where the credentials of its cloud are not.
+// lookingAt checks all input of a read-only command and returns the world of the environment. It needs only the names
+// in the environment. lacks says why the rest is not known, for example without the credentials of the cloud.
 func lookingAt(ctx context.Context, name string, of *environmentOptions, by *pivotClusters) (looking *viewed,
 	lacks error, err error) {
 	env, lacks, err := of.loadToLook(ctx, name)

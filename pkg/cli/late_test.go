@@ -8,7 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// A look that its own bound has ended says so; one that the user has ended, or that is complete, does not.
+// Only an observation that timed out has the error; one that the user ended, or that is complete, has not.
 func TestALookThatIsLateSaysSo(t *testing.T) {
 	past := time.Now().Add(-time.Second)
 	ended, end := context.WithCancel(t.Context())

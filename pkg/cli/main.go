@@ -22,20 +22,20 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// Streams are the process's standard streams: data goes to Out, narration to Err.
+// Streams are the process's standard streams: data goes to Out, progress and messages to Err.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 
-	known  *secrecy  // what must not be written
-	binary io.Writer // Out for what is no text
+	known  *secrecy  // secrets to mask
+	binary io.Writer // Out for binary data
 }
 
-// Main runs the command that args name and returns the process's exit code. The first interrupt ends the command's
-// context; a second one ends the process at once. A terminal that hangs up, and a reader of the output that goes away,
-// are an interrupt too, and never end the process: a move that is under way must come to its end.
+// Main runs the command in args and returns the process's exit code. The first interrupt ends the command's context,
+// the second one ends the process. A terminal hangup and a closed pipe count as interrupts, but never end the process:
+// a running move must finish.
 func Main(ctx context.Context, args []string, streams Streams) int {
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it: that run goes on
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup the run continues
 		var release context.CancelFunc
 		ctx, release = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer release()
@@ -62,7 +62,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		}
 		taken, err := recall(c, args)
 		if len(taken) > 0 {
-			fmt.Fprintf(streams.Err, "as at the last up: %s\n", strings.Join(taken, " "))
+			fmt.Fprintf(streams.Err, "flags of the last up: %s\n", strings.Join(taken, " "))
 		}
 		return err
 	}
@@ -71,7 +71,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		err = asUsage(command, err)
 	}
 	err = interrupted(ctx, err)
-	finish() // so that what it says does not come after the error, or never
+	finish() // so that its message comes before the error
 	if err != nil && !wasReported(err) {
 		fmt.Fprintf(streams.Err, "error: %s\n", indented(err.Error()))
 		for _, hint := range strings.FieldsFunc(fault.HintOf(err), func(r rune) bool { return r == '\n' }) {
@@ -81,25 +81,24 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	return ExitCode(err)
 }
 
-// indented returns the lines of a message so that none after the first begins as a line of ours does: a word of others
-// may have line breaks.
+// indented indents all lines of a message but the first, so that foreign text with line breaks cannot imitate ours.
 func indented(message string) string {
 	return strings.ReplaceAll(message, "\n", "\n       ")
 }
 
-// silenceLibraries takes the word from libraries that write to stderr by themselves. Their loggers are the process's,
-// and it is done once: again, it would be a race with who uses them.
+// silenceLibraries silences libraries that write to stderr. Their loggers are global, so doing it twice would be a data
+// race.
 var silenceLibraries = sync.OnceFunc(func() {
-	log.SetOutput(io.Discard) // Helm warns there of values that the schema refuses anyway
-	// OpenTelemetry repeats there what it cannot read of its variables, which may be secret
+	log.SetOutput(io.Discard) // Helm warns of values that the schema refuses anyway
+	// OpenTelemetry prints unreadable variables, which may be secret
 	otel.SetLogger(logr.Discard())
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
-	// client-go says there that a watch is broken off, which the follower says in words of its own
+	// client-go reports interrupted watches, which the follower reports itself
 	klog.SetLogger(logr.Discard())
 })
 
-// interrupted gives an error that comes after the user's interrupt, whatever it was, that code. What ended ctx may have
-// one of its own.
+// interrupted gives an error after the user's interrupt the code for it. If ctx has a cause with its own code, that one
+// counts.
 func interrupted(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && fault.CodeOf(cause) == fault.Timeout &&
 		fault.CodeOf(err) != fault.Timeout && errors.Is(err, context.Canceled) && !pipeline.OutlastsInterrupt(err) {
@@ -143,24 +142,28 @@ func newRoot(streams Streams) *cobra.Command {
 	return root
 }
 
-const rootLong = `cluster-init builds a Kubernetes management cluster that looks after itself: made by Cluster API,
-kept in sync by Flux. It replaces a bootstrap.sh:
+const rootLong = `cluster-init builds a Kubernetes management cluster that manages itself: Cluster API creates it,
+and Flux keeps it in sync. It replaces a bootstrap.sh:
 
-  cluster-init up ENVIRONMENT        kind, Flux, telco-cloud-init, the management cluster, the pivot
-  cluster-init check ENVIRONMENT     checks all that up would check, and changes nothing
-  cluster-init render ENVIRONMENT    shows what up would apply: values, chart and the manifests of every component
-  cluster-init diff ENVIRONMENT      shows how the clusters that are there differ from that
-  cluster-init pivot plan ENV        shows what the pivot would move, and what it would leave behind
-  cluster-init backup ENVIRONMENT    backs up the definition of the management cluster, encrypted if you name a key
-  cluster-init restore DIR           puts a backup into another management cluster, which adopts the machines that still run
-  cluster-init cleanup ENVIRONMENT   shows what an environment left behind, here and in OpenStack, and deletes it with --yes
-  cluster-init status ENVIRONMENT    shows how far an environment is; diagnose says why it is stuck
-  cluster-init runs list             lists earlier runs on this machine; runs show last, runs replay last
+  cluster-init check ENVIRONMENT     makes all checks of up, and changes nothing
+  cluster-init up ENVIRONMENT        builds the management cluster: kind, Flux, components, pivot
+  cluster-init status ENVIRONMENT    shows the state of an environment
+  cluster-init diagnose ENVIRONMENT  finds out why it does not get ready
+  cluster-init render ENVIRONMENT    shows what up would apply
+  cluster-init diff ENVIRONMENT      shows how the clusters differ from that
+  cluster-init pivot plan ENV        shows what the pivot would move and leave behind
+  cluster-init backup ENVIRONMENT    backs up the definition of the management cluster
+  cluster-init restore DIR           restores a backup into another management cluster
+  cluster-init down ENVIRONMENT      deletes a working management cluster
+  cluster-init cleanup ENVIRONMENT   shows what an environment left behind; deletes it with --yes
+  cluster-init runs list             lists earlier runs on this machine
 
-All can be interrupted, or killed, and run again.
+You can interrupt or kill every command and run it again.
 
-Exit codes: 0 done; 1 unknown; 2 usage; 10-19 environment and values; 20-29 this machine and Docker;
-30-39 clusters; 40-49 bundle and sources; 50-59 components and time; 60-69 pivot, backups and restore; 70-79 cleanup; 80-82 status; 83-84 earlier runs; 85 differences; 130 interrupted.`
+Exit codes: 0 done; 1 unknown; 2 usage; 10-19 environment and values; 20-29 this machine, Docker and
+the cloud; 30-39 clusters; 40-49 bundle and sources; 50-59 components and timeouts; 60-69 pivot,
+backups and restore; 70-79 cleanup; 80-82 status; 83-84 earlier runs; 85 differences;
+130 interrupted.`
 
 // exactlyOne is cobra.ExactArgs(1) with a hint.
 func exactlyOne(what string) cobra.PositionalArgs {

@@ -15,8 +15,8 @@ type phaseTimeouts struct{ given []string }
 
 // flags registers the flag of a command that has these phases.
 func (o *phaseTimeouts) flags(f *pflag.FlagSet, phases []string) {
-	f.StringSliceVar(&o.given, "phase-timeout", nil, "PHASE=DURATION: bound of that phase instead of its own; 0 waits "+
-		"for ever (repeatable)")
+	f.StringSliceVar(&o.given, "phase-timeout", nil, "PHASE=DURATION: timeout of this phase; 0 waits forever "+
+		"(repeatable)")
 	var begun []string
 	for _, phase := range phases {
 		begun = append(begun, phase+"=")

@@ -12,10 +12,8 @@ import (
 
 func newPivot(streams Streams) *cobra.Command {
 	c := &cobra.Command{
-		Use: "pivot",
-		Short: "Look at the move of the cluster definitions into the management cluster, end one that was " +
-			"interrupted, or " +
-			"undo it",
+		Use:   "pivot",
+		Short: "Inspect, finish or undo the pivot: the move of the definitions into the management cluster",
 		Example: `  cluster-init pivot plan kubeadm-capd
   cluster-init pivot resume kubeadm-capd
   cluster-init pivot rollback kubeadm-capd`,
@@ -38,12 +36,18 @@ func newPivotPlan(streams Streams) *cobra.Command {
 	o := &pivotPlanOptions{streams: streams}
 	c := &cobra.Command{
 		Use:   "plan ENVIRONMENT",
-		Short: "Show what a pivot would move and what it would leave behind, and change nothing",
-		Long: `plan shows what a pivot would move, below its owners, in the order in which it is created; what it would leave behind, with the
-reason and what to do about it; and every reason why a move must not start. It makes all checks of the real move, on both clusters, and
-stores nothing in either. Where an earlier move was interrupted it shows how far that came, and the steps that end it.
+		Short: "Show what a pivot would move and leave behind, and change nothing",
+		Long: `plan shows what a pivot would do, and changes nothing:
 
-It exits with 0 when a move may start or was finished, with 60 when it must not start, and with 32 when a cluster does not answer.`,
+  - the objects that would move, below their owners, in the order of creation
+  - the objects that would be left behind, with the reason and the remedy
+  - every reason why a move must not start
+
+plan makes all checks of the real move on both clusters, and stores nothing in either. If an earlier
+move was interrupted, plan shows how far it got and the steps that finish it.
+
+Exit codes: 0 a move may start, or is finished; 60 a move must not start; 32 a cluster does not
+answer.`,
 		Example: `  cluster-init pivot plan kubeadm-capd
   cluster-init pivot plan kubeadm-capd -o json | jq '.refusals'`,
 		Args: exactlyOne("ENVIRONMENT"),

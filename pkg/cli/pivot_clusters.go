@@ -22,11 +22,11 @@ type pivotClusters struct {
 
 func (c *pivotClusters) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.bootstrapKubeconfig, "bootstrap-kubeconfig", "",
-		"kubeconfig of the existing cluster that up was given as bootstrap cluster")
-	f.StringVar(&c.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state "+
-		"folder")
-	f.StringVar(&c.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine "+
-		"publishes (default: the host of DOCKER_HOST)")
+		"kubeconfig of the existing cluster that up used as bootstrap cluster")
+	f.StringVar(&c.kubeconfig, "kubeconfig", "",
+		"kubeconfig of the management cluster (default: the one in the state folder)")
+	f.StringVar(&c.engineAddress, "engine-address", "", "host name or IP address where this machine reaches published "+
+		"ports of the Docker engine (default: the host of DOCKER_HOST)")
 }
 
 func (c *pivotClusters) check() error {

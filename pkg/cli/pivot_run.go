@@ -38,9 +38,12 @@ func newPivotResume(streams Streams) *cobra.Command {
 		}}
 	return o.command(&cobra.Command{
 		Use:   "resume ENVIRONMENT",
-		Short: "End a pivot that was interrupted, and do nothing else",
-		Long: `resume ends a pivot that was interrupted, from what both clusters hold, as up does: it needs no machine or file of the run that began. pivot plan
-shows the steps before. Where the two sides disagree in a way that no interrupted pivot leaves, it touches nothing and says what to compare.`,
+		Short: "Finish an interrupted pivot, and do nothing else",
+		Long: `resume finishes an interrupted pivot, as up does. It works from what both clusters hold, and needs
+neither the machine nor the files of the interrupted run. pivot plan shows the steps in advance.
+
+If the two clusters differ in a way that no interrupted pivot leaves, resume changes nothing and
+says what to compare.`,
 		Example: "  cluster-init pivot plan kubeadm-capd\n  cluster-init pivot resume kubeadm-capd",
 	})
 }
@@ -52,13 +55,15 @@ func newPivotRollback(streams Streams) *cobra.Command {
 				" again. Once the management cluster works, run cluster-init up: it pivots again."}
 		}}
 	return o.command(&cobra.Command{
-		Use: "rollback ENVIRONMENT",
-		Short: "Move the definition back into the bootstrap cluster, while that is there and the management cluster " +
-			"is not well",
-		Long: `rollback undoes a finished pivot: it moves the definition from the management cluster back into the bootstrap cluster, with the same checks,
-backup and verification as the pivot, but for those that ask whether the management cluster is well. A management cluster that manages itself is
-left alone, and so is a pivot that is not finished: resume that first. A rollback that was interrupted is ended by running it again; up moves the
-definition into the management cluster again.`,
+		Use:   "rollback ENVIRONMENT",
+		Short: "Undo a finished pivot, while the bootstrap cluster exists and the management cluster is unhealthy",
+		Long: `rollback undoes a finished pivot: it moves the definition from the management cluster back into the
+bootstrap cluster. It makes the backup, the verification and the checks of the pivot, except those
+for the health of the management cluster.
+
+rollback refuses if the management cluster manages itself, or if the pivot is not finished: then run
+pivot resume first. If a rollback was interrupted, run it again. up moves the definition into the
+management cluster again.`,
 		Example: "  cluster-init pivot rollback kubeadm-capd",
 	})
 }

@@ -62,7 +62,7 @@ func TestAMoveIsFinishedWhoeverGoesAway(t *testing.T) {
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP) // where this test runs under nohup, its processes would ignore it too
 	defer signal.Stop(heard)
-	for name, strike := range map[string]func(*exec.Cmd, *os.File) error{
+	for name, interrupt := range map[string]func(*exec.Cmd, *os.File) error{
 		"the reader is gone":   func(_ *exec.Cmd, reader *os.File) error { return reader.Close() },
 		"the terminal hung up": func(c *exec.Cmd, _ *os.File) error { return c.Process.Signal(syscall.SIGHUP) },
 		"the session ends":     func(c *exec.Cmd, _ *os.File) error { return c.Process.Signal(syscall.SIGTERM) },
@@ -105,7 +105,7 @@ func TestAMoveIsFinishedWhoeverGoesAway(t *testing.T) {
 				n, _ := reader.Read(said)
 				t.Fatalf("it ended with %d before it deleted anything:\n%s", code, said[:n])
 			}
-			if err := strike(process, reader); err != nil {
+			if err := interrupt(process, reader); err != nil {
 				t.Fatal(err)
 			}
 			close(goOn)
@@ -122,7 +122,7 @@ func TestAMoveIsFinishedWhoeverGoesAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			if paused, _, _ := unstructured.NestedBool(moved.Object, "spec", "paused"); paused {
-				t.Error("the moved Cluster stays paused: nobody looks after it")
+				t.Error("the moved Cluster stays paused")
 			}
 		})
 	}

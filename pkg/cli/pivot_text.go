@@ -44,15 +44,15 @@ func printRecovery(b *strings.Builder, cluster string, p pivot.Preview) {
 		cluster, p.State.Stage, len(p.State.Source.Objects), len(p.State.Target.Objects))
 	steps := p.Recovery()
 	if steps == nil && p.State.Explained() {
-		oneline.Fprintf(b, "Something is paused without the mark of the move: a person has paused it, and only a "+
-			"person can resume it.\n")
+		oneline.Fprintf(b, "An object is paused, but not by the move. If it need not be paused, resume it "+
+			"yourself.\n")
 		return
 	}
 	if steps == nil {
-		oneline.Fprintf(b, "No interrupted move leaves the two sides like this: a person has to compare them.\n")
+		oneline.Fprintf(b, "The two clusters differ in a way that no interrupted move leaves: compare them yourself.\n")
 		return
 	}
-	oneline.Fprintf(b, "\nWhat ends it, in this order:\n")
+	oneline.Fprintf(b, "\nSteps that finish it:\n")
 	for i, step := range steps {
 		oneline.Fprintf(b, "  %d. %s\n", i+1, inWords(step))
 		for _, line := range lines(step.Command(p.Source, p.Target, p.Scope)) {
@@ -71,17 +71,17 @@ func inWords(s pivot.Step) string {
 	case pivot.ActionResume:
 		return fmt.Sprintf("resume at the %s: %s", s.Where, objects)
 	case pivot.ActionMove:
-		return "move again: what is on the target already is overwritten with what the source has"
+		return "move again: objects of the source overwrite those on the target"
 	case pivot.ActionCompare:
-		return "compare: the target has all of it, as it was"
+		return "compare: the target has all objects unchanged"
 	case pivot.ActionDelete:
-		return fmt.Sprintf("delete at the %s what the target has: %s", s.Where, objects)
+		return fmt.Sprintf("delete at the %s, because the target has them: %s", s.Where, objects)
 	}
 	return string(s.Action)
 }
 
-// printMoves writes what moves as a tree. The number before each object is its group: owners are created before what
-// they own.
+// printMoves writes the objects that move as a tree. The number before each object is its group: owners are created
+// before their dependents.
 func printMoves(b *strings.Builder, cluster string, p pivot.Preview) {
 	all := slices.Concat(p.Groups...)
 	oneline.Fprintf(b, "%s: %d objects would move, in %d groups, one after the other (the number of the group is in "+
@@ -119,7 +119,7 @@ func printMoves(b *strings.Builder, cluster string, p pivot.Preview) {
 	show(roots, "", true)
 }
 
-// called leaves the namespace out where it is the one that all is about.
+// called returns the name of an object, without the namespace of the cluster.
 func called(o capi.Object, scope clusters.Scope) string {
 	if o.Namespace == scope.Namespace {
 		return o.Kind + " " + o.Name
@@ -127,7 +127,7 @@ func called(o capi.Object, scope clusters.Scope) string {
 	return o.String()
 }
 
-// printStays writes what would stay: each that is needed with reason and remedy, and the others in a line for each
+// printStays writes the objects that would be left behind: needed ones with reason and remedy, others one line per
 // kind.
 func printStays(b *strings.Builder, stays []pivot.LeftBehind) {
 	idle, kinds := map[string][]string{}, []string{}
@@ -143,7 +143,7 @@ func printStays(b *strings.Builder, stays []pivot.LeftBehind) {
 		idle[stay.Object.Kind] = append(idle[stay.Object.Kind], stay.Object.Name)
 	}
 	if len(needed) > 0 {
-		oneline.Fprintf(b, "\nWould stay behind, and should not:\n")
+		oneline.Fprintf(b, "\nWould be left behind, but should move:\n")
 	}
 	for _, stay := range needed {
 		oneline.Fprintf(b, "  %s\n", stay.Object)
@@ -158,15 +158,14 @@ func printStays(b *strings.Builder, stays []pivot.LeftBehind) {
 		printRemedy(b, "    remedy:    ", stay.Remedy)
 	}
 	if len(kinds) > 0 {
-		oneline.Fprintf(b, "\nWould stay, and nothing that moves needs it:\n")
+		oneline.Fprintf(b, "\nWould be left behind, and is not needed:\n")
 	}
 	for _, kind := range kinds {
 		oneline.Fprintf(b, "  %s %s\n", kind, strings.Join(idle[kind], ", "))
 	}
 }
 
-// printRefusals writes why a move must not start. What stays behind was shown already, each object with all that need
-// it.
+// printRefusals writes why a move must not start. Objects left behind are already listed above.
 func printRefusals(b *strings.Builder, p pivot.Preview) {
 	if len(p.Refusals) > 0 {
 		oneline.Fprintf(b, "\nA move must not start:\n")
@@ -178,7 +177,7 @@ func printRefusals(b *strings.Builder, p pivot.Preview) {
 		}
 	}
 	if len(shown) > 0 {
-		oneline.Fprintf(b, "  [%s] %d objects would stay behind, and should not: see above\n", pivot.RuleObjects,
+		oneline.Fprintf(b, "  [%s] %d objects would be left behind, but should move: see above\n", pivot.RuleObjects,
 			len(shown))
 	}
 	for _, r := range p.Refusals {
@@ -190,7 +189,7 @@ func printRefusals(b *strings.Builder, p pivot.Preview) {
 	}
 }
 
-// printRemedy writes a remedy, whose further lines are set off like the first one.
+// printRemedy writes a remedy and aligns its lines.
 func printRemedy(b *strings.Builder, before, remedy string) {
 	for _, line := range lines(remedy) {
 		oneline.Fprintf(b, "%s%s\n", before, line)

@@ -26,9 +26,9 @@ func newPublish(streams Streams) *cobra.Command {
 	var output outputOptions
 	c := &cobra.Command{
 		Use:   "publish oci://HOST/PREFIX ENVIRONMENT",
-		Short: "Push this binary's content into a registry of your own, for `up --source oci`",
-		Long: `publish packs the content that this binary carries for an environment, its components and the chart, and pushes it into a registry. It prints the flags with
-which up reads it from there.`,
+		Short: "Push this binary's content into your own registry, for `up --source oci`",
+		Long: `publish packs this binary's content for an environment (its components and the chart), and pushes it
+into a registry. It prints the flags with which up reads it from there.`,
 		Example: `  cluster-init publish oci://registry.example.org/platform kubeadm-capo
   cluster-init publish oci://registry.example.org/platform kubeadm-capo -o json | jq -r .contentTag`,
 		Args: cobra.ExactArgs(2),
@@ -71,8 +71,8 @@ which up reads it from there.`,
 	output.formatFlag(c.Flags(), "plain: the flags for up; json: one object")
 	c.Flags().BoolVar(&requirePinned, "require-pinned", false, requirePinnedUsage)
 	c.Flags().BoolVar(&insecure, "insecure", false, "the registry speaks plain HTTP")
-	c.Flags().StringVar(&bundleFolder, "bundle", "", "folder of an offline bundle: remote manifests come from it, as "+
-		"up --bundle wants them")
+	c.Flags().StringVar(&bundleFolder, "bundle", "", "folder of an offline bundle: take release files from it, as "+
+		"up --bundle needs them")
 	return c
 }
 

@@ -67,7 +67,7 @@ func newRecorder(t *testing.T, server *testenv.Server) *recorder {
 	config := clientcmdapi.NewConfig()
 	config.Clusters["recorder"] = &clientcmdapi.Cluster{Server: front.URL,
 		CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})}
-	config.AuthInfos["recorder"] = &clientcmdapi.AuthInfo{Token: "of-nobody"}
+	config.AuthInfos["recorder"] = &clientcmdapi.AuthInfo{Token: "unknown"}
 	config.Contexts["recorder"] = &clientcmdapi.Context{Cluster: "recorder", AuthInfo: "recorder"}
 	config.CurrentContext = "recorder"
 	if r.kubeconfig, err = clientcmd.Write(*config); err != nil {

@@ -19,19 +19,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// inputsFile is the file in the state folder of a cluster with the flags that it was built with.
+// inputsFile is the file in a cluster's state folder with the flags of up.
 const inputsFile = "inputs.json"
 
-// lastInputs are the flags of runs of up, without secrets.
+// lastInputs holds the flags of runs of up, without secrets.
 type lastInputs struct {
 	SchemaVersion int                 `json:"schemaVersion"`
 	Environment   string              `json:"environment"` // as an absolute path, where it is a folder
 	Flags         map[string][]string `json:"flags"`       // of the last run that changed something
-	// Completed are those of the last run that ended with a cluster that manages itself. Nil: none did.
+	// Completed are the flags of the last successful run. Nil if there is none.
 	Completed map[string][]string `json:"completed,omitempty"`
 }
 
-// flagsFor returns the flags that a command takes. up does not repeat those of a run that failed: they may be why.
+// flagsFor returns the flags for a command. up does not reuse flags of a failed run: they may be the cause.
 func (l *lastInputs) flagsFor(command string) map[string][]string {
 	if command == "up" || command == "check" {
 		return l.Completed
@@ -39,8 +39,8 @@ func (l *lastInputs) flagsFor(command string) map[string][]string {
 	return l.Flags
 }
 
-// recalled are the flags that say what a cluster is built of: a later command about it takes them as they were, where
-// they are not given. The flags of a group go together.
+// recalled returns the flags that define a cluster. A later command reuses those that are not given. The flags of a
+// group belong together.
 func recalled() [][]string {
 	return [][]string{
 		{"set"}, {"values"}, {"bundle"}, {"registry-mirror"}, {"bootstrap-kubeconfig"}, {"engine-address"},
@@ -53,7 +53,7 @@ func recalled() [][]string {
 	}
 }
 
-// holdsPaths are those of them whose values are paths.
+// holdsPaths returns the recalled flags whose values are paths.
 func holdsPaths() []string {
 	return []string{
 		"values", "bundle", "bootstrap-kubeconfig", "registry-binary", "source-ssh-key", "source-known-hosts",
@@ -61,10 +61,10 @@ func holdsPaths() []string {
 	}
 }
 
-// recallsInputs marks the commands about a cluster that was built.
+// recallsInputs marks commands that reuse flags of up.
 const recallsInputs = "cluster-init/recalls-inputs"
 
-// aboutBuilt marks a command as one about a cluster that was built.
+// aboutBuilt marks a command as one that reuses flags of up.
 func aboutBuilt(c *cobra.Command) *cobra.Command {
 	if c.Annotations == nil {
 		c.Annotations = map[string]string{}
@@ -73,8 +73,8 @@ func aboutBuilt(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// recall gives the flags of a command that were not given the values that up had, and returns them for people. Which
-// cluster is meant is decided without them: none of them can lead a command to another cluster.
+// recall sets flags that were not given to the values of up, and returns them for people. The cluster is determined
+// before that, so recalled flags cannot lead a command to another cluster.
 func recall(c *cobra.Command, args []string) ([]string, error) {
 	if c.Annotations[recallsInputs] == "" {
 		return nil, nil
@@ -87,19 +87,19 @@ func recall(c *cobra.Command, args []string) ([]string, error) {
 	}
 	given := environmentOptions{sets: listOf(c, "set"), valueFiles: listOf(c, "values"),
 		stdin: func() ([]byte, error) { return nil, nil }, appliesNothing: true}
-	if name == "" || slices.Contains(given.valueFiles, "-") { // what comes by stdin is read once
+	if name == "" || slices.Contains(given.valueFiles, "-") { // stdin can be read only once
 		return nil, nil
 	}
 	env, err := given.loadNames(c.Context(), name)
 	if err != nil {
-		return nil, nil // the command itself says why
+		return nil, nil // the command itself reports it
 	}
 	state, err := stateFolder(env.ClusterName())
 	if err != nil {
 		return nil, nil
 	}
 	if _, err := os.Stat(state); err != nil {
-		return nil, nil // no run was kept there, or the command itself says what is wrong with the folder
+		return nil, nil // no run was kept, or the command itself reports a problem with the folder
 	}
 	last, err := readInputs(filepath.Join(state, inputsFile))
 	if err != nil || last == nil || last.Environment != environmentKey(name) {
@@ -109,18 +109,18 @@ func recall(c *cobra.Command, args []string) ([]string, error) {
 	if err != nil || len(said) == 0 {
 		return said, err
 	}
-	given.sets, given.valueFiles = listOf(c, "set"), listOf(c, "values") // a file of values may have changed since then
+	given.sets, given.valueFiles = listOf(c, "set"), listOf(c, "values") // a values file may have changed since
 	other, err := given.loadNames(c.Context(), name)
 	if err == nil && (other.ClusterName() != env.ClusterName() || other.ClusterNamespace() != env.ClusterNamespace()) {
 		return nil, fault.New(fault.Usage,
 			fmt.Sprintf("the flags that %s was built with now name another cluster, %s/%s", env.ClusterName(),
 				other.ClusterNamespace(), other.ClusterName()),
-			"Give --values and --set as you mean them.")
+			"Give --values and --set explicitly.")
 	}
-	return said, nil // else the command itself says what is wrong
+	return said, nil // the command itself reports other errors
 }
 
-// takeInputs gives the flags that were not given, and returns them for people.
+// takeInputs sets flags that were not given, and returns them for people.
 func takeInputs(c *cobra.Command, last *lastInputs, sets []string, path string) ([]string, error) {
 	var said []string
 	for _, group := range recalled() {
@@ -147,7 +147,7 @@ func takeInputs(c *cobra.Command, last *lastInputs, sets []string, path string) 
 	return said, nil
 }
 
-// isIdle reports whether a flag would be refused beside one that is given.
+// isIdle reports whether a flag conflicts with a given one.
 func isIdle(c *cobra.Command, flag string) bool {
 	return slices.Contains([]string{"node-image", "registry-binary"}, flag) && isGiven(c, "bootstrap-kubeconfig")
 }
@@ -166,7 +166,7 @@ func listOf(c *cobra.Command, flag string) []string {
 	return nil
 }
 
-// giveValues gives a flag values before those that it has: the last one wins.
+// giveValues puts values before those that a flag has: the last one wins.
 func giveValues(f *pflag.Flag, values []string) error {
 	list, repeatable := f.Value.(pflag.SliceValue)
 	if !repeatable {
@@ -175,13 +175,13 @@ func giveValues(f *pflag.Flag, values []string) error {
 	return list.Replace(append(slices.Clone(values), list.GetSlice()...))
 }
 
-// setsOneOf reports whether one of the given KEY=VALUE is of the same key as another.
+// setsOneOf reports whether one of the given KEY=VALUE has the same key as set.
 func setsOneOf(given []string, set string) bool {
 	key, _, _ := strings.Cut(set, "=")
 	return slices.ContainsFunc(given, func(other string) bool { return strings.HasPrefix(other, key+"=") })
 }
 
-// readInputs reads the file; nil: there is none.
+// readInputs reads the file. Nil means that there is none.
 func readInputs(path string) (*lastInputs, error) {
 	const most = 1 << 20
 	text, err := unpack.File(path, most)
@@ -196,14 +196,14 @@ func readInputs(path string) (*lastInputs, error) {
 		err = fmt.Errorf("schema version %d is not known", last.SchemaVersion)
 	}
 	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("read what the cluster was built with, %s: %w", path, err), fault.Usage,
+		return nil, fault.Wrap(fmt.Errorf("read the flags of the last up, %s: %w", path, err), fault.Usage,
 			"Remove the file, and give the flags that up had.")
 	}
 	return last, nil
 }
 
-// remember writes what a run of up was given, for later commands. Secrets are left out: the cluster has them. completed
-// says that it has built the cluster.
+// remember writes the flags of up for later commands, without secrets: those are in the cluster. completed reports that
+// the run has built the cluster.
 func remember(f *pflag.FlagSet, name, state string, completed bool) error {
 	path := filepath.Join(state, inputsFile)
 	last := lastInputs{SchemaVersion: 1, Environment: environmentKey(name), Flags: map[string][]string{}}
@@ -239,13 +239,13 @@ func remember(f *pflag.FlagSet, name, state string, completed bool) error {
 		err = os.Chmod(path, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("write what the cluster is built with, %s: %w", path, err)
+		return fmt.Errorf("write the flags of up, %s: %w", path, err)
 	}
 	return nil
 }
 
-// storable are the values of a flag that a later command may take: no secrets, nothing that decides which cluster is
-// meant, and paths that are the same from every folder.
+// storable returns the values of a flag that later commands may reuse: no secrets, nothing that selects the cluster,
+// and absolute paths.
 func storable(flag string, values []string) []string {
 	var kept []string
 	for _, value := range values {
@@ -257,7 +257,7 @@ func storable(flag string, values []string) []string {
 				continue
 			}
 		case flag == "values" && value == "-":
-			return nil // what came by stdin is gone, and the files below it alone say something else
+			return nil // stdin is gone, and the other files alone give other values
 		case value != "" && slices.Contains(holdsPaths(), flag):
 			absolute, err := filepath.Abs(value)
 			if err != nil {
@@ -270,7 +270,7 @@ func storable(flag string, values []string) []string {
 	return kept
 }
 
-// environmentKey names an environment the same way from every folder.
+// environmentKey returns a name of an environment that does not depend on the working directory.
 func environmentKey(name string) string {
 	if folder := ownFolder(name); folder != nil {
 		for _, path := range folder {

@@ -84,7 +84,7 @@ func TestEveryAnswerInJSONHasATypeAndAVersion(t *testing.T) {
 		args, is := asked[name]
 		if !is {
 			if c.Flags().Lookup("output") != nil && !slices.Contains(others, name) {
-				t.Errorf("nobody asks %s for its answer", name)
+				t.Errorf("no test runs %s with -o json", name)
 			}
 			continue
 		}

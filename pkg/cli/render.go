@@ -29,10 +29,11 @@ func newRender(streams Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "render ENVIRONMENT",
 		Short: "Show the values, the chart's objects and the manifests of every component",
-		Long: `render prints what up would apply: the values of an environment, the objects that the chart makes of them, and what Flux would apply for each
-component. It asks no cluster and changes nothing. Release files are fetched and checked as up does it, or come from a bundle.
+		Long: `render prints what up would apply: the values of an environment, the objects of the chart, and what
+Flux would apply for each component. It contacts no cluster and changes nothing. It downloads and
+verifies release files as up does, or takes them from a bundle.
 
-Secrets are masked: of a Secret only the keys are shown.`,
+Secrets are masked: render prints only their keys.`,
 		Example: `  cluster-init render kubeadm-capd
   cluster-init render kubeadm-capd --graph mermaid
   cluster-init render kubeadm-capo --phase bootstrap -o json | jq -r '.components[] | "\(.name): \(.objects | length)"'`,
@@ -42,13 +43,13 @@ Secrets are masked: of a Secret only the keys are shown.`,
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams)
 	o.content.flags(f)
-	choose(f, &o.phase, "phase", "", "of which cluster: management or bootstrap", "management", "bootstrap")
+	choose(f, &o.phase, "phase", "", "the cluster that it is for: management or bootstrap", "management", "bootstrap")
 	choose(f, &o.format, "output", "o", "plain or yaml: a stream of YAML documents; json: one document", "plain",
 		"yaml", "json")
-	f.StringVar(&o.graph, "graph", "", "draw which component waits for which instead: text, mermaid or dot")
+	f.StringVar(&o.graph, "graph", "", "draw the dependencies of the components instead: text, mermaid or dot")
 	f.Lookup("graph").Annotations = map[string][]string{choices: {"text", "mermaid", "dot"}}
 	f.StringVar(&o.bundle, "bundle", "",
-		"folder of an offline bundle: its values count, and release files come from it")
+		"folder of an offline bundle: use its values and its release files")
 	overriddenBy(f, []string{"graph"}, "output")
 	overriddenBy(f, []string{"output"}, "graph")
 	return c

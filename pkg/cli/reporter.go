@@ -17,28 +17,26 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/trace"
 )
 
-// reporter is the sink of a command that narrates a run: the view that the user asked for, the record of the run, and
-// the files beside it.
+// reporter is the sink of a command that reports a run. It feeds the view, the kept run, and the report files.
 type reporter struct {
 	view       event.Sink
-	kept       *runs.Keeper // nil: there is no folder for it
+	kept       *runs.Keeper // nil without a state folder
 	companions companionOptions
 
 	said  event.Recorder
 	known *secrecy
-	began atomic.Bool // a run has said that it begins
+	began atomic.Bool // the first event was emitted
 	mu    sync.Mutex
-	left  *timeline.Estimate // nil: the run has not begun
+	left  *timeline.Estimate // nil before the run begins
 }
 
-// viewPatience is how long the end of a run waits for a terminal, or for who reads its output, to take one more event.
+// viewPatience is how long the end of a run waits for a blocked terminal or reader to take another event.
 const viewPatience = 10 * time.Second
 
-// newReporter returns the reporter of a run, which is kept once its begin is called. A terminal or a program that
-// stops reading stops no run.
+// newReporter returns the reporter of a run. begin starts to keep the run. A run never blocks on its reader.
 func newReporter(view event.Sink, companions companionOptions, known *secrecy) *reporter {
 	n := &reporter{view: render.NewQueue(view, viewPatience), companions: companions, known: known}
-	if store, err := runStore(); err == nil { // else the same error ends every run that needs a state folder
+	if store, err := runStore(); err == nil { // otherwise the run fails with the same error when it needs the folder
 		n.kept = runs.NewKeeper(store)
 	}
 	return n
@@ -50,8 +48,8 @@ func runStore() (runs.Store, error) {
 	return runs.Store{Dir: filepath.Join(base, runs.Folder)}, err
 }
 
-// Emit hands e to the view and to the record, without secrets and without what a terminal obeys. What could not be
-// written to a file is said before the run ends.
+// Emit passes e to the view and to the kept run, without secrets and control characters. It reports errors of writing
+// files before the last event.
 func (n *reporter) Emit(e event.Event) {
 	e = n.estimated(e).Clean(n.fit)
 	if e.Type == event.RunStarted {
@@ -76,7 +74,7 @@ func (n *reporter) Emit(e event.Event) {
 	n.view.Emit(e)
 }
 
-// trace sends the run that has ended as a trace, where variables ask for it.
+// trace sends the finished run as a trace, if environment variables ask for it.
 func (n *reporter) trace() error {
 	if !trace.Wanted(os.Getenv) {
 		return nil
@@ -85,7 +83,7 @@ func (n *reporter) trace() error {
 	return trace.Send(context.Background(), timeline.Of(redacted(n.said.Events(), n.fit)), Version())
 }
 
-// estimated returns e with how long the run will still take, where earlier runs tell.
+// estimated adds the remaining time to e, if earlier runs allow an estimate.
 func (n *reporter) estimated(e event.Event) event.Event {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -98,9 +96,8 @@ func (n *reporter) estimated(e event.Event) event.Event {
 	return n.left.Annotate(e)
 }
 
-// settled tells a run that ended with err before it began as one that failed does: in the view, and in the files beside
-// it. One that ended well without changing anything only writes the files. What the run has said itself is not said
-// again.
+// settled reports an error from before the run began like that of a failed run, in the view and the report files. After
+// success without changes it only writes the files. It never reports an error twice.
 func (n *reporter) settled(ctx context.Context, command, environment string, err error) error {
 	switch {
 	case n.began.Load():
@@ -121,7 +118,7 @@ func (n *reporter) settled(ctx context.Context, command, environment string, err
 // fit returns a text as it may be shown and kept.
 func (n *reporter) fit(text string) string { return oneline.Lines(n.known.text(text)) }
 
-// like says what decides how long the run takes: only earlier runs with the same tell how long it will.
+// like sets the inputs that determine the duration, so that only comparable runs count for the estimate.
 func (n *reporter) like(inputs string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -130,8 +127,8 @@ func (n *reporter) like(inputs string) {
 	}
 }
 
-// begin keeps the run from here on: its input is checked, and it is alone. Secrets of env, and others that are known,
-// are taken out.
+// begin keeps the run from here on: its input is checked, and it holds the lock. It masks secrets of env and the given
+// ones.
 func (n *reporter) begin(env *environment.Environment, secrets ...string) {
 	n.learn(env, secrets...)
 	if n.kept != nil {
@@ -139,7 +136,7 @@ func (n *reporter) begin(env *environment.Environment, secrets ...string) {
 	}
 }
 
-// learn takes out other secrets from here on: those of env, which may have changed, and others that are known.
+// learn masks more secrets from here on: those of env, which may have changed, and the given ones.
 func (n *reporter) learn(env *environment.Environment, secrets ...string) {
 	n.known.learnOf(env)
 	n.known.add(secrets...)

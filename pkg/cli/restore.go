@@ -41,14 +41,25 @@ func newRestore(streams Streams) *cobra.Command {
 	o := &restoreOptions{streams: streams}
 	c := &cobra.Command{
 		Use:   "restore DIR",
-		Short: "Put a backup into another management cluster, which adopts the machines that still run",
-		Long: `restore puts a backup, a folder or an encrypted file, into an empty management cluster that a new up has built elsewhere. That cluster
-then looks after the machines that still run; none is recreated. It holds the backup against the target first, and changes nothing when
-a file was changed, providers differ, or the target holds something of it. The Clusters stay paused until all of it was compared.
+		Short: "Restore a backup into another management cluster, which adopts the running machines",
+		Long: `restore puts a backup into another management cluster, which a new up has built. The backup is a
+folder or an encrypted file. The new cluster adopts the machines that still run; none is recreated.
 
-Two managers of the same machines are the danger: the cluster that the backup is of is asked, and restore refuses while that holds its
-definition, or has a Flux that would put it back. When it does not answer, only you can know whether it is gone for good: --force NAME
-says so. A restore that was interrupted is finished by running it again. The values and the release in a backup are not applied.`,
+restore compares the backup with the target first. It changes nothing if:
+
+  - a file of the backup was changed
+  - the providers differ
+  - the target already holds objects of the backup that no earlier restore created
+
+The Clusters stay paused until restore has compared all objects.
+
+Two management clusters must never manage the same machines. restore therefore asks the cluster
+that the backup was taken from. It refuses if that cluster still holds its definition, or has a Flux
+that would put it back. If that cluster does not answer, only you can know whether it is gone for
+good: confirm it with --force NAME.
+
+If a restore was interrupted, run it again. restore does not apply the values and the release in the
+backup.`,
 		Example: `  cluster-init restore /mnt/safe/mgmt-20260102T030405Z --kubeconfig new-cluster.kubeconfig
   cluster-init restore mgmt-20260102T030405Z.tar.age --identity key.txt --kubeconfig new-cluster.kubeconfig --force mgmt`,
 		Args: exactlyOne("DIR"),
@@ -57,15 +68,15 @@ says so. A restore that was interrupted is finished by running it again. The val
 	f := c.Flags()
 	o.output.flags(f)
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster to restore into (required)")
-	f.StringVar(&o.identity, "identity", "", "file with a secret key of age, or of ssh, that opens an encrypted backup")
-	f.StringVar(&o.verifyKey, "verify-key", "", "public key of ssh, or a file with one: refuse a backup that its "+
-		"owner did not sign (backup --sign-key)")
-	f.StringVar(&o.former, "former-kubeconfig", "", "kubeconfig of the management cluster that the backup is of, "+
-		"which you have from elsewhere: it is asked too")
-	f.StringVar(&o.force, "force", "", "name of the management cluster in the backup: it does not answer, and is gone "+
-		"for good")
+	f.StringVar(&o.identity, "identity", "", "file with the private key of age or ssh that decrypts the backup")
+	f.StringVar(&o.verifyKey, "verify-key", "", "ssh public key, or a file with one: refuse a backup that this "+
+		"key did not sign (backup --sign-key)")
+	f.StringVar(&o.former, "former-kubeconfig", "", "your kubeconfig of the management cluster that the backup was "+
+		"taken from: restore asks that cluster too")
+	f.StringVar(&o.force, "force", "", "name of the management cluster in the backup: confirm that it is gone for good "+
+		"and does not answer")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long to wait for the restored Clusters to be available "+
-		"(10s to 24h); 0 waits for ever")
+		"(10s to 24h); 0 waits forever")
 	return c
 }
 
@@ -84,14 +95,14 @@ func (o *restoreOptions) run(ctx context.Context, path string) error {
 			return func(text string) { sink.Emit(event.Event{Time: time.Now(), Type: kind, Message: text}) }
 		}
 		in.Log = say(event.Progress)
-		if err := pivot.CheckRestore(ctx, in); err != nil { // before the lease, which is a write
+		if err := pivot.CheckRestore(ctx, in); err != nil { // before taking the lease, which writes
 			return outcome{}, err
 		}
 		if unknown := in.Provenance(); unknown != "" {
 			say(event.Warning)(unknown)
 		}
 		for _, line := range in.Creates() {
-			say(event.Progress)("it creates what is not there yet of " + line)
+			say(event.Progress)("creates if missing: " + line)
 		}
 		held, err := hold(in.StateFolder, "restore "+path)
 		if err != nil {
@@ -117,13 +128,13 @@ func (o *restoreOptions) run(ctx context.Context, path string) error {
 	if !line.restored {
 		return err
 	}
-	if shown := o.output.show(o.streams, line); err == nil { // what is true, also when something is still waited for
+	if shown := o.output.show(o.streams, line); err == nil { // also if the wait failed
 		err = shown
 	}
 	return err
 }
 
-// resolve checks all input, before anything is asked.
+// resolve checks all input before the first request.
 func (o *restoreOptions) resolve(path string) (pivot.RestoreInput, error) {
 	var ids backup.Identities
 	var idsErr error
@@ -161,14 +172,14 @@ func (o *restoreOptions) resolve(path string) (pivot.RestoreInput, error) {
 		return in, err
 	}
 	kept := filepath.Join(in.StateFolder, "kubeconfig")
-	// an empty file names nobody
+	// an empty file names no cluster
 	if there, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) || err == nil && there.Size() == 0 {
 		return in, nil
 	}
 	return in, o.readFormer("the kubeconfig that up kept", kept, &in)
 }
 
-// readFormer adds a kubeconfig of the cluster that the backup is of; "" is none.
+// readFormer adds a kubeconfig of the cluster that the backup was taken from. An empty path means none.
 func (o *restoreOptions) readFormer(what, path string, in *pivot.RestoreInput) error {
 	if path == "" {
 		return nil
@@ -182,14 +193,14 @@ func (o *restoreOptions) readFormer(what, path string, in *pivot.RestoreInput) e
 	return nil
 }
 
-// target connects to the cluster of --kubeconfig, and sends no request yet.
+// target prepares a client for the cluster of --kubeconfig. It sends no request.
 func (o *restoreOptions) target() (pivot.RestoreInput, error) {
 	refuse := func(err error, hint string) (pivot.RestoreInput, error) {
 		return pivot.RestoreInput{}, fault.Wrap(err, fault.Usage, hint)
 	}
 	const hint = "Name a file that holds the kubeconfig of the new management cluster: up writes one."
 	if o.kubeconfig == "" {
-		return refuse(fmt.Errorf("--kubeconfig is missing: no current context is ever used"), hint)
+		return refuse(fmt.Errorf("--kubeconfig is missing: restore never uses the current context"), hint)
 	}
 	text, err := kube.ReadFile(o.kubeconfig)
 	if err == nil && text == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// restoreLine is the answer of `restore`.
+// restoreLine is the output of `restore`.
 type restoreLine struct {
 	Type     string
 	Path     string
@@ -23,7 +23,7 @@ type restoreLine struct {
 	adoption pivot.Adoption
 }
 
-// MarshalJSON writes the answer for programs.
+// MarshalJSON writes the output for programs.
 func (l restoreLine) MarshalJSON() ([]byte, error) {
 	of := l.in.Backup.Manifest
 	return json.Marshal(struct {
@@ -46,7 +46,7 @@ func (l restoreLine) MarshalJSON() ([]byte, error) {
 		list(l.adoption.Gone)})
 }
 
-// names are never null in JSON.
+// names returns a list that is never null in JSON.
 func names[T fmt.Stringer](all []T) []string {
 	texts := []string{}
 	for _, each := range all {
@@ -57,13 +57,13 @@ func names[T fmt.Stringer](all []T) []string {
 
 func list(texts []string) []string { return append([]string{}, texts...) }
 
-// Print writes what is true now, for a person.
+// Print writes the result, for a person.
 func (l restoreLine) Print(out io.Writer) error {
 	var b strings.Builder
 	of := l.in.Backup.Manifest
 	done := "restored from"
 	if l.result.Already {
-		done = "was restored before, and is as in"
+		done = "is already restored from"
 	}
 	oneline.Fprintf(&b, "Cluster %s/%s %s %s\n", of.Namespace, of.Cluster, done, l.Path)
 	oneline.Fprintf(&b, "  %d objects are on the target; active: %s\n", l.result.Objects,
@@ -77,7 +77,7 @@ func (l restoreLine) Print(out io.Writer) error {
 		oneline.Fprintf(&b, "The section %s was not applied: the target has values of its own (docs/guides/restore.md).\n",
 			backup.Environment)
 	}
-	oneline.Fprintf(&b, "Never start the old management cluster %s again as it was: two would act on the same "+
+	oneline.Fprintf(&b, "Never start the old management cluster %s again: both would manage the same "+
 		"machines (docs/guides/restore.md).\n", of.Cluster)
 	_, err := io.WriteString(out, b.String())
 	return err

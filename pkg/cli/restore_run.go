@@ -12,9 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// alone takes the lease of the backup's cluster in the target, so that two restores of it cannot run at once. The
-// caller has the lock of the state folder, which lets the lease of an earlier run of this machine be taken over at
-// once.
+// alone takes the lease of the backup's cluster in the target, so that two restores cannot run at the same time. The
+// caller holds the lock of the state folder, so a lease of an earlier run on this machine is taken over at once.
 func alone(ctx context.Context, in pivot.RestoreInput, state string, leases *lease.Set, say func(string)) error {
 	of := in.Backup.Manifest
 	id, err := lease.MakeID(state)
@@ -31,10 +30,10 @@ func alone(ctx context.Context, in pivot.RestoreInput, state string, leases *lea
 	return err
 }
 
-// adoptionPause is between two looks at what was restored.
+// adoptionPause is the interval between two observations of restored objects.
 const adoptionPause = 5 * time.Second
 
-// await waits until the restored Clusters are available again and their Machines ready, and says what it waits for.
+// await waits until the restored Clusters are available and their Machines ready, and reports what it waits for.
 func (o *restoreOptions) await(ctx context.Context, in pivot.RestoreInput, sink event.Sink) (pivot.Adoption, error) {
 	bounded, cancel := o.within(ctx)
 	defer cancel()
@@ -70,17 +69,17 @@ func (o *restoreOptions) within(ctx context.Context) (context.Context, context.C
 	return context.WithTimeout(ctx, o.timeout)
 }
 
-// unavailable is the end of a wait: all was restored all the same.
+// unavailable is the error of a wait that timed out after a complete restore.
 func (o *restoreOptions) unavailable(seen pivot.Adoption, err error) error {
 	if err == nil {
 		err = fmt.Errorf("%d conditions are not true yet: %s", len(seen.Unmet), named(seen.Unmet))
 	}
-	return fault.Retryable(fmt.Errorf("all was restored, and the Clusters are not available after %s: %w", o.timeout,
+	return fault.Retryable(fmt.Errorf("everything is restored, but the Clusters are not available after %s: %w", o.timeout,
 		err), fault.Timeout,
-		"Run the same command again: it restores nothing twice, and waits again.")
+		"Run the same command again: it waits again and restores nothing twice.")
 }
 
-// mostUnmet is how many conditions an error names.
+// mostUnmet is how many conditions an error lists.
 const mostUnmet = 5
 
 func named(unmet []pivot.Unmet) string {

@@ -75,7 +75,7 @@ func TestRestoreWaitsNoLongerThanAsked(t *testing.T) {
 	o := &restoreOptions{timeout: 50 * time.Millisecond}
 	seen, err := o.await(t.Context(), pivot.RestoreInput{Target: clusters.Side{Client: c}, Backup: b}, said)
 	if fault.CodeOf(err) != fault.Timeout || !fault.CanRetry(err) || len(seen.Unmet) != 3 ||
-		!strings.Contains(err.Error(), "all was restored") {
+		!strings.Contains(err.Error(), "everything is restored") {
 		t.Errorf("got %+v, %v", seen, err)
 	}
 	if all := said.Events(); len(all) != 1 || all[0].Type != event.Waiting || len(all[0].Objects) != 3 {

@@ -13,14 +13,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/render"
 )
 
-// outputOptions are the flags of every command that narrates a run.
+// outputOptions are the flags of every command that reports a run.
 type outputOptions struct {
 	format     string
 	verbose    bool
 	companions companionOptions
 }
 
-// sink returns the narration of a run in the view that the user asked for.
+// sink returns the reporter of a run, with the view that the user asked for.
 func (o outputOptions) sink(s Streams) (*reporter, error) {
 	view, err := o.live(s)
 	if err := fault.Join(err, o.companions.check()); err != nil {
@@ -29,7 +29,7 @@ func (o outputOptions) sink(s Streams) (*reporter, error) {
 	return newReporter(view, o.companions, s.known), nil
 }
 
-// view returns the view that the user asked for: JSON is data and goes to Out, plain lines are narration.
+// view returns the view that the user asked for: JSON goes to Out, plain lines go to Err.
 func (o outputOptions) view(s Streams) (event.Sink, error) {
 	if err := o.known(); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (o outputOptions) view(s Streams) (event.Sink, error) {
 	return render.NewPlain(s.Err, o.verbose), nil
 }
 
-// known is nil when there is such an --output.
+// known refuses an unknown --output.
 func (o outputOptions) known() error {
 	if o.format == "plain" || o.format == "json" {
 		return nil
@@ -51,7 +51,7 @@ func (o outputOptions) known() error {
 	return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain or json.")
 }
 
-// show prints what the user asked for, so it goes to Out: for a person, or as one line of JSON.
+// show prints a result to Out: for a person, or as one line of JSON.
 func (o outputOptions) show(s Streams, what interface{ Print(io.Writer) error }) error {
 	var err error
 	if o.format == "json" {
@@ -60,20 +60,20 @@ func (o outputOptions) show(s Streams, what interface{ Print(io.Writer) error })
 		err = what.Print(s.Out)
 	}
 	if err != nil {
-		return fmt.Errorf("printing: %w", err)
+		return fmt.Errorf("print the result: %w", err)
 	}
 	return nil
 }
 
-// outcome is what a command tells at its end: what the user does next, and figures of the run.
+// outcome is the result of a run: a message for the user, and figures of the run.
 type outcome struct {
 	message string
 	fields  map[string]string
 	figures map[string]string
 }
 
-// report runs work between the events that begin and end a run. When work fails, failed gets its error, and the last
-// event before it is emitted; nil: nobody wants them.
+// report runs work between the first and the last event of a run. If work fails, it calls failed (unless nil) before it
+// emits the last event.
 func report(ctx context.Context, sink event.Sink, command, environment string,
 	work func(context.Context) (outcome, error),
 	failed func(context.Context, error, event.Event)) error {

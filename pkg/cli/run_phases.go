@@ -13,26 +13,26 @@ import (
 
 // phaseRun is a run that is ready to begin.
 type phaseRun struct {
-	folder   string // of the cluster's state
-	begins   func() // called once it is alone on this machine; nil: nobody wants to know
-	accepted func() // called once it has passed its checks
+	folder   string // state folder of the cluster
+	begins   func() // unless nil, called once the run holds the lock on this machine
+	accepted func() // called once the run has passed its checks
 	phases   []pipeline.Phase
 	outcome  func() outcome
-	looks    func() *clusters.World // where the cause is looked for when the run fails
+	looks    func() *clusters.World // for the diagnosis of a failed run
 }
 
-// runPhases narrates the phases of a run, one at a time on this machine. ready checks all input, before anything is
-// changed; its run takes the leases of the clusters that it finds. When it fails it tells what was not ready in time,
-// how that went, and why, as far as that can be found out. Then failed is called, which is that of narrate.
+// runPhases runs and reports the phases of a run, one run at a time on this machine. ready checks all input before
+// anything changes; its run takes the leases of the clusters that it finds. If the run fails, runPhases reports the
+// history of objects that were not ready, diagnoses the failure, and calls failed.
 func runPhases(ctx context.Context, sink event.Sink, verb, environment string, ready func(context.Context, *lease.Set) (
 	*phaseRun, error),
 	failed func(context.Context, error, event.Event)) error {
 	said := &event.Recorder{}
 	sink = event.Tee{sink, said}
-	var looking *clusters.World // nil until all input was checked
+	var looking *clusters.World // nil until all input is checked
 	return report(ctx, sink, verb, environment, func(ctx context.Context) (outcome, error) {
 		var held *lock.Lock
-		defer func() { // after the leases: who gets the lock finds them free
+		defer func() { // after the leases, so that they are free for the next holder
 			if held != nil {
 				_ = held.Release() // an error leaves an unlocked file, which the next run takes over
 			}

@@ -21,7 +21,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
 
-// Whichever verb runs out of time tells what was not ready, how that went, and what a look for the cause finds, before
+// Every verb that times out reports what was not ready, its history, and the result of a diagnosis, before
 // its end.
 func TestARunThatFailsSaysWhy(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
@@ -39,7 +39,7 @@ func TestARunThatFailsSaysWhy(t *testing.T) {
 		says []string // in this order; one that is not there is not said
 	}{
 		"time is up": {fault.New(fault.Timeout, "time is up", ""),
-			[]string{"what was seen of Machine/a: at 0s Deleting (two volumes are attached)", "looking for the cause",
+			[]string{"history of Machine/a: at 0s Deleting (two volumes are attached)", "diagnosing the failure",
 				"finished"}},
 		"other fault": {errors.New("no disk"), []string{"finished"}},
 	} {
@@ -70,7 +70,7 @@ func TestARunThatFailsSaysWhy(t *testing.T) {
 				switch {
 				case e.Type == event.RunFinished:
 					said = append(said, "finished")
-				case strings.HasPrefix(e.Message, "what was seen of") || e.Message == "looking for the cause":
+				case strings.HasPrefix(e.Message, "history of") || e.Message == "diagnosing the failure":
 					said = append(said, e.Message)
 				}
 			}

@@ -15,10 +15,12 @@ func newRuns(streams Streams) *cobra.Command {
 		Use:   "runs",
 		Short: "List, show and replay earlier runs on this machine",
 		Long: fmt.Sprintf(
-			`runs shows what up, down, pivot, backup, restore and cleanup said on this machine. The last %d runs of each command are kept in the state folder, without secrets, once
-they have passed their checks.
+			`runs shows earlier runs of up, down, pivot, backup, restore and cleanup on this machine. The state
+folder keeps the last %d runs of each command, without secrets. A run is kept once it has passed its
+checks.
 
-ID is as list prints it, or the beginning of it, or last; show and replay also take the path of a file that export, or --output json, wrote.`, runs.Most),
+ID is an ID that runs list prints, the beginning of one, or last. show and replay also take the path
+of a file that runs export or --output json wrote.`, runs.Most),
 		Example: `  cluster-init runs list
   cluster-init runs show last
   cluster-init runs export last --as html >run.html
@@ -33,7 +35,7 @@ func newRunsList(streams Streams) *cobra.Command {
 	var output outputOptions
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the runs that are kept, the last one first",
+		Short: "List the kept runs, the newest first",
 		Example: "  cluster-init runs list\n  cluster-init runs list -o json | jq -r '.runs[] | select(.result == " +
 			"\"failed\") | .id'",
 		Args: cobra.NoArgs,
@@ -60,7 +62,7 @@ func newRunsShow(streams Streams) *cobra.Command {
 	var output outputOptions
 	c := &cobra.Command{
 		Use:     "show ID",
-		Short:   "Show how a run went: its phases, warnings, what was not ready at its end, and its error",
+		Short:   "Show how a run went: phases, warnings, objects that were not ready, error",
 		Example: "  cluster-init runs show last",
 		Args:    exactlyOne("ID"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -82,7 +84,7 @@ func newRunsReplay(streams Streams) *cobra.Command {
 	var output outputOptions
 	c := &cobra.Command{
 		Use:     "replay ID",
-		Short:   "Say again what a run said, in any form of output, at once",
+		Short:   "Print the output of a run again, in any format",
 		Example: "  cluster-init runs replay last --verbose\n  cluster-init runs replay ./run.jsonl",
 		Args:    exactlyOne("ID"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -108,7 +110,7 @@ func newRunsExport(streams Streams) *cobra.Command {
 	var as string
 	c := &cobra.Command{
 		Use:   "export ID",
-		Short: "Write a run to stdout: its events, one a line, as --output json does, or a report",
+		Short: "Write a run to stdout, as events or as a report",
 		Example: "  cluster-init runs export last >run.jsonl\n  cluster-init runs export last --as junit >junit.xml\n " +
 			" cluster-init runs export last --as html >run.html",
 		Args: exactlyOne("ID"),
@@ -134,7 +136,7 @@ func newRunsExport(streams Streams) *cobra.Command {
 			return nil
 		},
 	}
-	choose(c.Flags(), &as, "as", "", "events: one a line; junit: a JUnit report, with a testcase for each phase; "+
+	choose(c.Flags(), &as, "as", "", "events: one per line, as --output json prints them; junit: a JUnit report; "+
 		"html: a page with timeline, critical path and the history of each object", "events", "junit", "html")
 	return c
 }

@@ -16,7 +16,7 @@ import (
 
 // newShow is the parent of what shows an environment's parts.
 func newShow(streams Streams) *cobra.Command {
-	c := &cobra.Command{Use: "show", Short: "Show what an environment is made of",
+	c := &cobra.Command{Use: "show", Short: "Show the parts of an environment",
 		Example: "  cluster-init show values kubeadm-capd", Args: cobra.ArbitraryArgs, RunE: onlyCommands}
 	c.AddCommand(newShowValues(streams))
 	return c
@@ -34,9 +34,10 @@ func newShowValues(streams Streams) *cobra.Command {
 	o := &showValuesOptions{streams: streams}
 	c := &cobra.Command{
 		Use:   "values ENVIRONMENT",
-		Short: "Show the values that the chart works with, its defaults included",
-		Long: `show values prints the values of an environment as the chart works with them: the chart's defaults, the environment's files, the files of --values
-and --set, in this order. With --show-origin it lists each value with the file or flag that it is from. Values of Secrets are masked.`,
+		Short: "Show all values that the chart works with, with its defaults",
+		Long: `show values prints the values that the chart works with. It merges the chart's defaults, the files
+of the environment, the files of --values, and --set, in this order. With --show-origin it lists
+each value with the file or flag that it comes from. Values of Secrets are masked.`,
 		Example: `  cluster-init show values kubeadm-capd
   cluster-init show values ./my-environment --show-origin
   cluster-init show values kubeadm-capo -o json | jq .values.cluster.openstack`,
@@ -45,10 +46,10 @@ and --set, in this order. With --show-origin it lists each value with the file o
 	}
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams)
-	choose(f, &o.format, "output", "o", "plain or yaml: the values as YAML; json: one document, with what it is of",
+	choose(f, &o.format, "output", "o", "plain or yaml: the values as YAML; json: one document",
 		"plain", "yaml", "json")
-	choose(f, &o.phase, "phase", "", "of which cluster: management or bootstrap", "management", "bootstrap")
-	f.BoolVar(&o.origins, "show-origin", false, "a line for each value, with the file or flag that it is from")
+	choose(f, &o.phase, "phase", "", "the cluster that it is for: management or bootstrap", "management", "bootstrap")
+	f.BoolVar(&o.origins, "show-origin", false, "print a line for each value, with the file or flag that it comes from")
 	return c
 }
 

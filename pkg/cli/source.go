@@ -23,27 +23,27 @@ type sourceOptions struct {
 }
 
 func (o *sourceOptions) flags(f *pflag.FlagSet) {
-	choose(f, &o.kind, "source", "", "where Flux reads from: embedded (this binary's content), git or oci", "embedded",
+	choose(f, &o.kind, "source", "", "where Flux reads the content from: embedded (this binary), git or oci", "embedded",
 		"git", "oci")
 	f.StringVar(&o.url, "source-url", "", "git: URL of the repository (https://, ssh:// or git@HOST:PATH); oci: "+
 		"oci://HOST/PREFIX that cluster-init publish filled")
 	f.StringVar(&o.branch, "source-branch", "", "git: branch to follow (default without a commit: main)")
-	f.StringVar(&o.commit, "source-commit", "", "git: commit to stay at (default: $CURRENT_COMMIT)")
-	f.StringVar(&o.tag, "source-tag", "", "git: tag to stay at")
-	f.StringVar(&o.semver, "source-semver", "", "git: range of versions, the newest tag of which is followed")
-	f.StringVar(&o.sshKey, "source-ssh-key", "", "git over ssh: file of the private key; $"+sshPassphrase+
-		" opens an encrypted one")
+	f.StringVar(&o.commit, "source-commit", "", "git: commit to use (default: $CURRENT_COMMIT)")
+	f.StringVar(&o.tag, "source-tag", "", "git: tag to use")
+	f.StringVar(&o.semver, "source-semver", "", "git: range of versions; Flux follows the newest tag in it")
+	f.StringVar(&o.sshKey, "source-ssh-key", "", "git over ssh: file with the private key; $"+sshPassphrase+
+		" decrypts it")
 	f.StringVar(&o.knownHosts, "source-known-hosts", "",
 		"git over ssh: file with the server's key, as ssh-keyscan prints it")
 	f.StringVar(&o.contentTag, "source-content-tag", "", "oci: tag of the content, as cluster-init publish printed it")
 	f.StringVar(&o.chartTag, "source-chart-tag", "", "oci: tag of the chart, as cluster-init publish printed it")
 	f.StringVar(&o.contentDigest, "source-content-digest", "",
-		"oci: digest of the content (sha256:...), in place of its tag")
-	f.StringVar(&o.chartDigest, "source-chart-digest", "", "oci: digest of the chart (sha256:...), in place of its tag")
+		"oci: digest of the content (sha256:...), instead of its tag")
+	f.StringVar(&o.chartDigest, "source-chart-digest", "", "oci: digest of the chart (sha256:...), instead of its tag")
 	f.StringVar(&o.caFile, "source-ca-file", "",
-		"git over https, oci: file of certificates (PEM) of who signed the server's")
+		"git over https, oci: PEM file with the CA certificates of the server")
 	f.BoolVar(&o.insecure, "source-insecure", false,
-		"oci: the registry speaks plain HTTP; git: credentials may go over http")
+		"oci: use plain HTTP; git: allow credentials over http")
 }
 
 // source checks that the source can be read; check has passed.

@@ -29,14 +29,22 @@ func newStatus(streams Streams) *cobra.Command {
 	o := &statusOptions{streams: streams}
 	c := &cobra.Command{
 		Use:   "status [ENVIRONMENT]",
-		Short: "Show how far an environment is, and the state of what it is made of",
-		Long: `status looks at both clusters and the machines of an environment, from any machine that has the kubeconfig of the management cluster, and changes nothing.
-Without ENVIRONMENT it looks at the only one whose runs are kept on this machine.
+		Short: "Show the progress of an environment and the state of its objects",
+		Long: `status shows the state of both clusters and of the machines of an environment, and changes nothing.
+It works on any machine that has the kubeconfig of the management cluster. Without ENVIRONMENT it
+uses the only environment that has runs of up kept on this machine.
 
-It says, too, which values of the environment differ from those that its cluster was last given; it takes the flags that the last up on this machine had, unless you give them.
+status also shows which values of the environment differ from those that were last applied to the
+cluster. Where you do not give a flag of up, status takes that of the last up on this machine.
 
-It exits with 0 when the management cluster manages itself and all of it is ready, with 80 while something is on its way, with 50 when something is stuck, with 82 when
-a pivot was interrupted or something foreign stands in its place, with 81 when nothing of it is there, and with 32 when what there is does not answer.`,
+Exit codes:
+
+  - 0: the management cluster manages itself, and everything is ready
+  - 32: something does not answer
+  - 50: something is stuck
+  - 80: something is progressing
+  - 81: nothing of the environment exists
+  - 82: a pivot was interrupted, or a cluster not managed by cluster-init has this name`,
 		Example: `  cluster-init status kubeadm-capd
   cluster-init status kubeadm-capd --watch
   cluster-init status kubeadm-capd -o json | jq -r '.management.objects[] | select(.state != "Ready") | .name'`,
@@ -46,12 +54,12 @@ a pivot was interrupted or something foreign stands in its place, with 81 when n
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams)
 	o.clusters.flags(f)
-	o.applied.flags(f, "folder of an offline bundle: its values count")
+	o.applied.flags(f, "folder of an offline bundle: use its values")
 	choose(f, &o.format, "output", "o", "plain, or table: for people; wide: with all messages; json or yaml: one "+
 		"document for programs", "plain", "table", "wide", "json", "yaml")
-	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long one look may take (10s to 24h); half of it is for "+
+	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "timeout of one observation (10s to 24h); half of it is for "+
 		"the inventory of a cloud")
-	f.BoolVarP(&o.watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C")
+	f.BoolVarP(&o.watch, "watch", "w", false, "keep running, and print a line for each change until Ctrl-C")
 	return c
 }
 
@@ -96,12 +104,12 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 		return tooLate
 	}
 	if err := report.Err(); err != nil {
-		return reportedError{err} // the report has said it
+		return reportedError{err} // the report already shows it
 	}
 	return nil
 }
 
-// look looks once, for no longer than --timeout. What had not answered by then is in the report as such.
+// look observes once, for at most --timeout. The report lists what has not answered by then.
 func (o *statusOptions) look(ctx context.Context, diagnosed *diagnosedStatus) (status.Report, error) {
 	bounded, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
@@ -109,10 +117,10 @@ func (o *statusOptions) look(ctx context.Context, diagnosed *diagnosedStatus) (s
 	return report, late(ctx, bounded, "the status", o.timeout)
 }
 
-// boundedBy is the Timeout of a world with which half of a look's bound is for the inventory of a cloud.
-func boundedBy(look time.Duration) time.Duration { return 30 * look }
+// boundedBy returns the Timeout of a world that leaves half of an observation's time for the inventory of a cloud.
+func boundedBy(observation time.Duration) time.Duration { return 30 * observation }
 
-// late is the error of a look that its bound has ended, and not who asked for it.
+// late is the error of an observation that timed out. It is nil if the caller has ended it.
 func late(ctx, bounded context.Context, what string, bound time.Duration) error {
 	if ctx.Err() != nil || bounded.Err() == nil {
 		return nil
@@ -121,10 +129,10 @@ func late(ctx, bounded context.Context, what string, bound time.Duration) error 
 		"Run the same command again with a longer --timeout.")
 }
 
-// watchPause is between two looks of --watch.
+// watchPause is the interval of --watch.
 const watchPause = 3 * time.Second
 
-// follow shows what changes, until ctx ends.
+// follow prints changes until ctx ends.
 func (o *statusOptions) follow(ctx context.Context, diagnosed *diagnosedStatus, last status.Report,
 	show func(status.Report) error) error {
 	tick := time.NewTicker(watchPause)
@@ -132,10 +140,10 @@ func (o *statusOptions) follow(ctx context.Context, diagnosed *diagnosedStatus, 
 	for {
 		select {
 		case <-ctx.Done():
-			return nil // Ctrl-C is how it ends
+			return nil // ended by Ctrl-C
 		case <-tick.C:
 		}
-		report, _ := o.look(ctx, diagnosed) // what is late is in the report
+		report, _ := o.look(ctx, diagnosed) // the report shows what is late
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -12,25 +12,24 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// diagnosisPause is between two diagnoses of status --watch: what a look every three seconds shows changes more often
-// than its cause.
+// diagnosisPause is the interval of diagnoses with status --watch. Causes change less often than states.
 const diagnosisPause = 30 * time.Second
 
-// sureAfter is between the two looks that make one sure of a cause: one may be between two steps of a controller.
+// sureAfter is the time between two diagnoses that confirm a cause. A single one may catch a transient state.
 const sureAfter = 10 * time.Second
 
-// diagnosedStatus looks at an environment, and for the causes of what is not ready.
+// diagnosedStatus observes an environment and diagnoses objects that are not ready.
 type diagnosedStatus struct {
 	run    *up.Run
 	world  *clusters.World
-	lacks  error // why no more of the environment is known than its names; nil: all is
+	lacks  error // why only the names of the environment are known; nil if all of it is
 	causes []status.Cause
-	as     time.Time // when the causes were looked for
+	as     time.Time // time of the last diagnosis
 	health status.Health
-	seenAt time.Time // when the health was looked at
+	seenAt time.Time // time of the last health check
 }
 
-// look returns the status. Causes that were found a short while ago still count.
+// look returns the status. It reuses recent causes.
 func (d *diagnosedStatus) look(ctx context.Context) status.Report {
 	report := status.Look(ctx, d.run, d.lacks, d.healthOf)
 	if !report.Diagnosable() {
@@ -44,7 +43,7 @@ func (d *diagnosedStatus) look(ctx context.Context) status.Report {
 	return report.Because(d.causes)
 }
 
-// healthOf looks whether a cluster can act. An answer of a short while ago still counts.
+// healthOf checks whether a cluster can act. It reuses a recent result.
 func (d *diagnosedStatus) healthOf(ctx context.Context, c *kube.Cluster) status.Health {
 	if time.Since(d.seenAt) >= diagnosisPause {
 		d.health, d.seenAt = status.HealthOf(ctx, c, d.world.Registry()), time.Now()
@@ -52,7 +51,7 @@ func (d *diagnosedStatus) healthOf(ctx context.Context, c *kube.Cluster) status.
 	return d.health
 }
 
-// diagnose looks for causes, and a second time where one would last, which it does only if both looks have found it.
+// diagnose finds causes. A cause lasts only if a second diagnosis confirms it.
 func (d *diagnosedStatus) diagnose(ctx context.Context) error {
 	found, err := diagnose.Run(ctx, d.world)
 	first := causesOf(found)
@@ -71,7 +70,7 @@ func (d *diagnosedStatus) diagnose(ctx context.Context) error {
 	return err
 }
 
-// inBoth returns the later causes, of which those last that lasted before, too.
+// inBoth returns the later causes. A cause lasts only if it is in both lists.
 func inBoth(earlier, later []status.Cause) []status.Cause {
 	for i, c := range later {
 		later[i].Lasting = c.Lasting && slices.ContainsFunc(earlier, func(e status.Cause) bool {

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// unbroken returns streams that can be written to also when nobody reads them any more, and a context that ends when
-// that is seen: as with `up | tee`, whose tee was killed, or a terminal that hung up.
+// unbroken returns streams whose writes succeed even after the reader has gone, as with a killed tee in `up | tee` or
+// after a terminal hangup. The context ends at the first such write.
 func unbroken(ctx context.Context, s Streams) (context.Context, Streams) {
-	// Without a receiver Go ends the process at the first write to a broken pipe. Nobody reads from the channel: a
-	// broken connection to a server raises the signal too, so it says nothing of the streams.
+	// Without a receiver Go ends the process at the first write to a broken pipe. The channel is never read: a broken
+	// connection to a server raises the signal too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, cancel := context.WithCancel(ctx)
 	s.Out, s.Err = unbrokenWriter{s.Out, cancel}, unbrokenWriter{s.Err, cancel}
@@ -28,7 +28,7 @@ type unbrokenWriter struct {
 	gone func()
 }
 
-// Write fails for other reasons only than that the reader is gone.
+// Write succeeds if the reader has gone.
 func (w unbrokenWriter) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.EIO) {
@@ -38,8 +38,8 @@ func (w unbrokenWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// interruptible returns a context that ends with the first SIGINT or SIGTERM; from then on the next one has its default
-// effect. finish ends it too, and returns when nothing will be said any more.
+// interruptible returns a context that ends with the first SIGINT or SIGTERM. The next signal has its default effect.
+// finish also ends the context, and returns after the last message.
 func interruptible(ctx context.Context, says io.Writer) (_ context.Context, finish func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals, finished := make(chan os.Signal, 1), make(chan struct{})
@@ -49,9 +49,9 @@ func interruptible(ctx context.Context, says io.Writer) (_ context.Context, fini
 		defer signal.Stop(signals)
 		select {
 		case <-signals:
-			signal.Stop(signals) // before it says so: who reads it may send the second one
+			signal.Stop(signals) // before the message, whose reader may send the second one
 			within(sayBound, func() {
-				fmt.Fprintln(says, "interrupted: ending what is under way; once more (Ctrl-C) exits at once")
+				fmt.Fprintln(says, "interrupted: finishing the current step; press Ctrl-C again to exit at once")
 			})
 			cancel()
 		case <-finished:
@@ -60,11 +60,10 @@ func interruptible(ctx context.Context, says io.Writer) (_ context.Context, fini
 	return ctx, sync.OnceFunc(func() { close(finished); listening.Wait(); cancel() })
 }
 
-// sayBound is how long a terminal may keep an interrupt from taking effect.
+// sayBound limits how long a blocked terminal can delay an interrupt.
 const sayBound = time.Second
 
-// within returns when say does, or after a bound: a terminal that takes nothing, as after Ctrl-S, is left to the end of
-// the process.
+// within returns when say does, or after a bound: a terminal may be blocked, for example by Ctrl-S.
 func within(bound time.Duration, say func()) {
 	said := make(chan struct{})
 	go func() { defer close(said); say() }()

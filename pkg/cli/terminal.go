@@ -12,8 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/render"
 )
 
-// onScreen returns a writer that a live view can paint on, where err is a terminal that can be painted on, and to is
-// what writes to it; else lines. In a CI job, whose log is read later, it is none.
+// onScreen returns a writer for a live view if err is a terminal that supports it, and lines otherwise. to writes to
+// the terminal. CI jobs always get lines.
 func onScreen(err, to, lines io.Writer, redact func(string) string) io.Writer {
 	file, is := err.(*os.File)
 	if !is || !term.IsTerminal(int(file.Fd())) || inCI() || cmp.Or(os.Getenv("TERM"), "dumb") == "dumb" {
@@ -28,7 +28,7 @@ func onScreen(err, to, lines io.Writer, redact func(string) string) io.Writer {
 	}, redact)
 }
 
-// live is the view of a run that goes on: on a screen what is under way is painted; else there are lines.
+// live returns the view of a current run: painted on a terminal, else plain lines.
 func (o outputOptions) live(s Streams) (event.Sink, error) {
 	screen, is := s.Err.(*render.Screen)
 	if !is || o.format != "plain" || folding() != nil {

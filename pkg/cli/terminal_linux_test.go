@@ -50,7 +50,7 @@ func TestOnATerminal(t *testing.T) {
 		"without colours": {[]string{"TERM=xterm", "NO_COLOR=1"}, nil, []string{up},
 			[]string{"\x1b[1m", "\x1b[0m"}},
 		"one that cannot":       {[]string{"TERM=dumb"}, nil, []string{"● check this machine"}, []string{"\x1b"}},
-		"nobody knows which":    {[]string{"TERM="}, nil, nil, []string{"\x1b"}},
+		"an unknown terminal":   {[]string{"TERM="}, nil, nil, []string{"\x1b"}},
 		"a CI job":              {[]string{"TERM=xterm", "CI=true"}, nil, nil, []string{"\x1b"}},
 		"CI=false is no CI job": {[]string{"TERM=xterm", "CI=false"}, nil, []string{colours, up}, nil},
 		"CI=0 is no CI job":     {[]string{"TERM=xterm", "CI=0"}, nil, []string{colours, up}, nil},

@@ -41,11 +41,18 @@ func newUp(streams Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "up ENVIRONMENT",
 		Short: "Build a self-managed management cluster",
-		Long: `up renders an environment, creates the temporary bootstrap cluster, installs Flux and telco-cloud-init in it, follows
-the components until the management cluster is up, moves the cluster definitions into it (the pivot), proves that it
-manages itself, and deletes the bootstrap cluster. It can be interrupted or killed at any moment: run it again.
+		Long: `up builds a management cluster in these steps:
 
-ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or the path of a folder of your own.`,
+  1. It renders the environment and creates the temporary bootstrap cluster.
+  2. It installs Flux and telco-cloud-init in the bootstrap cluster.
+  3. It waits until the components have created the management cluster.
+  4. It moves the cluster definitions into the management cluster (the pivot).
+  5. It proves that the management cluster manages itself, and deletes the bootstrap cluster.
+
+You can interrupt or kill up at any time and run it again.
+
+ENVIRONMENT is a name that ` + "`cluster-init environments`" + ` lists, or the path of a folder of your
+own.`,
 		Example: `  cluster-init up kubeadm-capd
   cluster-init up kubeadm-capd --dry-run
   cluster-init up kubeadm-capd --set cluster.control_plane.replicas=3 --set cluster.worker.replicas=2
@@ -63,9 +70,8 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.flags(f)
 	o.artifacts.register(f)
-	f.BoolVar(&o.dry, "dry-run", false, "change nothing: say of each phase what it would do now")
-	f.BoolVar(&o.keepWaiting, "keep-waiting", false, "wait until the time is up also for what has a cause that cannot "+
-		"go away by itself")
+	f.BoolVar(&o.dry, "dry-run", false, "change nothing: show what each phase would do")
+	f.BoolVar(&o.keepWaiting, "keep-waiting", false, "keep waiting when a permanent failure is detected")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
 	// and not the other way round: what is typed must not make a run of it
 	overriddenBy(f, []string{"dry-run"}, "junit", "report")
@@ -96,7 +102,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			BackupRecipients: b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(),
 			Heartbeat: 15 * time.Second, KeepWaiting: o.keepWaiting,
 			Causes: func(ctx context.Context) ([]rollout.Cause, error) {
-				// a world of its own, as a look may outlast the wait that it is made for
+				// a separate world, because a diagnosis may outlast the wait
 				return permanentCauses(ctx, clusters.New(b.subject, b.parts), began)
 			}}, b.parts)
 		phases := after(run.Phases(), "look", func() {
@@ -136,8 +142,8 @@ func after(phases []pipeline.Phase, name string, done func()) []pipeline.Phase {
 	return phases
 }
 
-// afterFirstChange calls done once: when the first phase that changes something has succeeded. A run that is refused
-// before it has changed anything leaves no trace; node images in the engine are no part of a cluster.
+// afterFirstChange calls done once, after the first successful phase that changes the cluster. A refused run leaves no
+// trace. Pulled node images do not count.
 func afterFirstChange(phases []pipeline.Phase, done func()) []pipeline.Phase {
 	var once sync.Once
 	for i := range phases {

@@ -13,17 +13,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// mostCauses is how many causes a run that failed tells of; the command diagnose tells all.
+// mostCauses is how many causes a failed run prints; diagnose prints all.
 const mostCauses = 5
 
-// diagnosisBound is for a run that is over its time already.
+// diagnosisBound limits a diagnosis after --total-timeout.
 const diagnosisBound = time.Minute
 
-// explain tells why a run has failed that waited for something in a cluster. What it cannot find out takes nothing away
-// from the run's own error.
+// explain diagnoses a failed run that waited for something in a cluster, and reports the causes.
 func explain(ctx context.Context, sink event.Sink, err error, looking *clusters.World) {
 	waited := []fault.Code{fault.ComponentStuck, fault.Timeout, fault.ClusterUnreachable, fault.ClusterFailed}
-	if ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) == fault.Timeout { // --total-timeout: nobody interrupted it
+	if ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) == fault.Timeout { // --total-timeout, not an interrupt
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), diagnosisBound)
 		defer cancel()
 		ctx = bounded
@@ -34,7 +33,7 @@ func explain(ctx context.Context, sink event.Sink, err error, looking *clusters.
 	tell := func(kind event.Type, message string, fields map[string]string) {
 		sink.Emit(event.Event{Time: time.Now(), Type: kind, Message: message, Fields: fields})
 	}
-	tell(event.Progress, "looking for the cause", nil)
+	tell(event.Progress, "diagnosing the failure", nil)
 	report, diagnosis := diagnose.Run(ctx, looking)
 	if diagnosis != nil {
 		tell(event.Warning, "diagnosis: "+diagnosis.Error(), nil)
@@ -48,9 +47,8 @@ func explain(ctx context.Context, sink event.Sink, err error, looking *clusters.
 	}
 }
 
-// permanentCauses diagnoses beside a run that began at a time, and returns the causes that are certain and do not go
-// away by themselves. What was said before the run may have been corrected for it. An error says that it could not
-// look.
+// permanentCauses diagnoses during a run and returns the permanent causes. It ignores causes from before the run began:
+// they may have been fixed since.
 func permanentCauses(ctx context.Context, looking *clusters.World, began time.Time) ([]rollout.Cause, error) {
 	report, err := diagnose.Run(ctx, looking)
 	if err != nil {

@@ -18,13 +18,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
-// What --timeout may be besides 0: less than any cluster takes would only fail, and nobody waits longer for one phase.
+// The range of --timeout, besides 0.
 const (
 	shortestTimeout = 10 * time.Second
 	longestTimeout  = 24 * time.Hour
 )
 
-// check returns all that is wrong with flags that stand for themselves, before anything is created.
+// check validates flags that do not depend on the environment, before anything is created.
 func (o *buildOptions) check() error {
 	var problems []error
 	refuse := func(hint, format string, args ...any) {
@@ -80,7 +80,7 @@ func (o *buildOptions) check() error {
 	return fault.Join(problems...)
 }
 
-// checkNew refuses a --new of another cluster than the environment's, which the user would build by mistake.
+// checkNew refuses a --new with another name than the environment's cluster.
 func checkNew(given, cluster string) error {
 	if given == "" || given == cluster {
 		return nil
@@ -97,7 +97,7 @@ func checkBound(flag string, bound time.Duration) error {
 	return checkTimeout(flag, bound)
 }
 
-// checkTimeout refuses what nobody can mean. flag is what stands before the duration, with its blank.
+// checkTimeout refuses a timeout out of range. flag is the text before the duration.
 func checkTimeout(flag string, timeout time.Duration) error {
 	if timeout < shortestTimeout || timeout > longestTimeout {
 		return fault.New(fault.Usage, fmt.Sprintf("%s%s is out of range", flag, timeout),
@@ -186,7 +186,7 @@ func isReplaceable(path string) error {
 // the management cluster, so that one would be installed into, and the file is replaced as a whole.
 func checkKubeconfig(path, cluster string) error {
 	if isReplaceable(path) != nil {
-		return nil // said already, and reading a pipe would wait
+		return nil // already reported; and reading a pipe would block
 	}
 	content, err := os.ReadFile(path)
 	if cluster == "" || err != nil || len(bytes.TrimSpace(content)) == 0 {

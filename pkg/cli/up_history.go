@@ -11,14 +11,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// How much of what was not ready in time is told; runs show and --report tell all.
+// How many histories and changes recount reports. runs show and --report have all.
 const (
 	mostHistories = 3
 	mostChanges   = 6
 )
 
-// recount tells what was seen of each object that was not ready when the time of a run, a phase or a component was
-// over: first of those that wait for nothing else.
+// recount reports the history of the objects that were not ready at a timeout. Objects that wait for nothing else come
+// first.
 func recount(sink event.Sink, err error, said []event.Event) {
 	if code := fault.CodeOf(err); code != fault.ComponentStuck && code != fault.Timeout {
 		return
@@ -31,12 +31,12 @@ func recount(sink event.Sink, err error, said []event.Event) {
 			b.Object.WaitsFor)
 	})
 	for _, h := range unready[:min(mostHistories, len(unready))] {
-		sink.Emit(event.Event{Time: time.Now(), Type: event.Progress, Message: "what was seen of " + h.Object.Kind +
+		sink.Emit(event.Event{Time: time.Now(), Type: event.Progress, Message: "history of " + h.Object.Kind +
 			"/" + h.Object.Name + ": " + history(h, t.Start)})
 	}
 }
 
-// history is how an object went, with the time since the run began.
+// history returns the state changes of an object, with the time since the run began.
 func history(h timeline.History, start time.Time) string {
 	var parts []string
 	last := ""

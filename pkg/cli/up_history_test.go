@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// What was not ready in time is told with how it went, first what waits for nothing else; what was ready is not.
+// recount reports the history of objects that were not ready in time; those that wait for nothing else come first.
 func TestRecount(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	said := []event.Event{{Time: start, Type: event.RunStarted, Command: "up"}}
@@ -35,11 +35,11 @@ func TestRecount(t *testing.T) {
 		want []string
 	}{
 		"a component was not ready in time": {stuck, []string{
-			"what was seen of Kustomization/cert-manager: …; at 24s Progressing (health check iiii); at 25s " +
+			"history of Kustomization/cert-manager: …; at 24s Progressing (health check iiii); at 25s " +
 				"Progressing (health check iiiii); at 26s Progressing (health check iiiiii); at 27s Progressing " +
 				"(health check iiiiiii); at 28s Progressing (health check iiiiiiii); at 29s Progressing (health check " +
 				"iiiiiiiii)",
-			"what was seen of Kustomization/capi: at 1s waits for cert-manager"}},
+			"history of Kustomization/capi: at 1s waits for cert-manager"}},
 		"another error": {errors.New("no engine"), nil},
 	} {
 		told := &event.Recorder{}

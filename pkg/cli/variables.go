@@ -12,22 +12,21 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
-// consents are the flags with which a user agrees to something that cannot be undone. An environment variable, set long
-// ago or for another run, agrees to nothing.
+// consents returns the flags by which a user agrees to something that cannot be undone. An environment variable may be
+// left over from another run, so it does not count.
 func consents() []string {
 	return []string{"yes", "force", "allow-admin", "allow-changes", "with-workload-clusters", "new"}
 }
 
-// variablePrefix is that of the environment variables of a command: CLUSTER_INIT_UP_ for cluster-init up.
+// variablePrefix returns the prefix of a command's environment variables: CLUSTER_INIT_UP_ for cluster-init up.
 func variablePrefix(c *cobra.Command) string { return variableName(c.CommandPath()) + "_" }
 
 func variableName(text string) string {
 	return strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(text))
 }
 
-// setFromVariables gives the flags that were not given the values that the environment has for them, and returns what
-// it has that is no flag of any command. A flag on the command line wins, also over one that it does not go together
-// with; an empty variable counts as none.
+// setFromVariables sets flags that were not given from environment variables. It returns the variables that match no
+// flag. A flag on the command line wins, also over a conflicting variable. An empty variable does not count.
 func setFromVariables(c *cobra.Command, environ []string) (strays []string, err error) {
 	prefix, flags, given := variablePrefix(c), flagsByVariable(c), typed(c)
 	elsewhere := ofAncestors(c)
@@ -50,7 +49,7 @@ func setFromVariables(c *cobra.Command, environ []string) (strays []string, err 
 			strays = append(strays, strayVariable(name, c, flags))
 		case slices.Contains(consents(), flag.Name):
 			problems = append(problems, fault.New(fault.Usage,
-				fmt.Sprintf("%s is set: --%s is given on the command line only", name, flag.Name),
+				fmt.Sprintf("%s is set, but --%s is accepted on the command line only", name, flag.Name),
 				"Unset it, and give --"+flag.Name+" to the run that you mean."))
 		case !flag.Changed && !isOverridden(flag, given):
 			problems = append(problems, setFlag(c, flag, name, value))
@@ -69,8 +68,8 @@ func flagsByVariable(c *cobra.Command) map[string]*pflag.Flag {
 	return all
 }
 
-// ofAncestors are the variables that somebody sets who thinks that one counts for all commands, as CLUSTER_INIT_OUTPUT,
-// with the flags of c that are meant. It would be silent, and what was asked for would not happen.
+// ofAncestors returns variables that look as if they counted for all commands, such as CLUSTER_INIT_OUTPUT, with the
+// flags of c that they mean. Ignoring them silently would surprise the user.
 func ofAncestors(c *cobra.Command) map[string]*pflag.Flag {
 	all := map[string]*pflag.Flag{}
 	for above := c.Parent(); above != nil; above = above.Parent() {
@@ -85,13 +84,13 @@ func ofAncestors(c *cobra.Command) map[string]*pflag.Flag {
 	return all
 }
 
-// isOfAnother says whether a variable is that of a flag of c, or of a command below it.
+// isOfAnother reports whether a variable belongs to a flag of c or of a command below it.
 func isOfAnother(c *cobra.Command, variable string) bool {
 	return flagsByVariable(c)[variable] != nil ||
 		slices.ContainsFunc(c.Commands(), func(below *cobra.Command) bool { return isOfAnother(below, variable) })
 }
 
-// setFlag sets a flag as the command line does. One that can be repeated takes a value a line.
+// setFlag sets a flag as the command line does. A repeatable flag takes one value per line.
 func setFlag(c *cobra.Command, flag *pflag.Flag, variable, value string) error {
 	values := []string{value}
 	if _, repeatable := flag.Value.(pflag.SliceValue); repeatable {
@@ -119,7 +118,7 @@ func strayVariable(name string, c *cobra.Command, flags map[string]*pflag.Flag) 
 	return text
 }
 
-// formerFlags are the names that flags had in earlier versions, each with those of the flags that have its place.
+// formerFlags maps flags of earlier versions to the flags that replace them.
 func formerFlags() map[string][]string {
 	return map[string][]string{
 		"to": {"output-dir", "output-file"}, "artifacts": {"output-dir"}, "backup-recipient": {"recipient"},
@@ -127,7 +126,7 @@ func formerFlags() map[string][]string {
 	}
 }
 
-// flagProblem gives the error of a flag its code and a hint, with the flag that may have been meant.
+// flagProblem gives the error of a flag its code, and a hint with similar flags.
 func flagProblem(c *cobra.Command, err error) error {
 	hint := "See " + c.CommandPath() + " --help."
 	if typed, unknown := strings.CutPrefix(err.Error(), "unknown flag: --"); unknown {

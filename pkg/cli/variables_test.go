@@ -30,7 +30,7 @@ func TestFlagsFromVariables(t *testing.T) {
 		"of another type": {nil, []string{"CLUSTER_INIT_UP_API_SERVER_PORT=hunter2"}, nil, "",
 			"--api-server-port, which is of type int32"},
 		"a consent": {nil, []string{"CLUSTER_INIT_UP_ALLOW_CHANGES=x"}, nil, "",
-			"--allow-changes is given on the command line only"},
+			"--allow-changes is accepted on the command line only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _, err := Command().Find([]string{"up"})

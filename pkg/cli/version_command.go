@@ -29,9 +29,9 @@ func newVersion(streams Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this binary and of every part that it installs",
-		Long: `version prints the version, commit and date of this binary, and every part that it installs. The list is read from the
-content that the binary carries. Versions of components hold unless you name a source or a bundle of your own: "up --source"
-and "up --bundle" install what is there.`,
+		Long: `version prints the version, commit and date of this binary, and every part that it installs. It
+reads the list from the content of this binary. Where you name a source or a bundle of your own
+("up --source", "up --bundle"), up installs the versions of components in it.`,
 		Example: "  cluster-init version\n  cluster-init version -o json | jq -r '.installs[] | .name + \" \" + " +
 			".version'",
 		Args: cobra.NoArgs,

@@ -19,17 +19,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
-// Case is all that a diagnosis is made of: what was read of both clusters and of the machines at one moment.
+// Case is the input of a diagnosis: what was read from both clusters and the machines at one moment.
 type Case struct {
 	Type          string         `json:"type"` // "diagnosis-case"
 	SchemaVersion int            `json:"schemaVersion"`
 	Environment   string         `json:"environment"`
 	Scope         clusters.Scope `json:"scope"`
-	Observed      []Signals      `json:"observed"` // what the look at the clusters and the machines shows by itself
+	Observed      []Signals      `json:"observed"` // problems that observing clusters and machines shows directly
 	Clusters      []Seen         `json:"clusters"`
 	NotChecked    []string       `json:"notChecked"` // what could not be read, and why
 
-	silent bool // a cluster does not answer that should
+	silent bool // a cluster that should answer does not
 }
 
 const (
@@ -40,31 +40,31 @@ const (
 // Seen is what was read of one cluster.
 type Seen struct {
 	readiness.Observation
-	// Moved is whether its Flux is suspended for a pivot, Ends whether the management cluster is taken down: both are
-	// meant to be so.
+	// Moved reports that its Flux is suspended for a pivot, Ends that the management cluster is being deleted. Both are
+	// intended.
 	Moved, Ends bool
-	// Building is whether the cluster is not yet what it is to be: a run is making it, or moves its definition.
+	// Building reports that the cluster is not complete yet: a run creates it or moves its definition.
 	Building bool
 	Logs     []Lines   // of containers that ended, and of controllers about machines
-	Said     []Signals // by machines, or of them by the cloud
+	Said     []Signals // by machines, or by the cloud about them
 
 	secretsUnknown bool // its Secrets could not be listed
 }
 
-// Lines are those of logs about one object.
+// Lines are lines of logs about one object.
 type Lines struct {
 	Object health.Ref
 	Lines  []string
 }
 
-// Signals are those about one object.
+// Signals are the signals of one object.
 type Signals struct {
 	Object  health.Ref
 	Signals []Signal
 }
 
-// Gather reads all that a diagnosis is made of, without the secrets that are known: of the environment, of both
-// clusters, and those of more. It changes nothing.
+// Gather reads the input of a diagnosis. It masks the secrets of the environment, of both clusters and of more. It
+// changes nothing.
 func Gather(ctx context.Context, w *clusters.World, more *redact.Redactor) (Case, error) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
@@ -72,8 +72,8 @@ func Gather(ctx context.Context, w *clusters.World, more *redact.Redactor) (Case
 	return c.withoutUnknown().redacted(func(v any) any { return more.Value(known.Value(v)) })
 }
 
-// withoutUnknown leaves out what was read of a cluster whose Secrets are not known: any of it could hold one. So could
-// any log, and what a machine says, where the Secrets of any cluster are not known.
+// withoutUnknown removes everything that could hold an unknown secret. Without the Secrets of a cluster that is all of
+// this cluster, and the logs and the machines' output of every cluster.
 func (c Case) withoutUnknown() Case {
 	clusters := slices.Clone(c.Clusters)
 	unknown := c.silent || slices.ContainsFunc(clusters, func(s Seen) bool { return s.secretsUnknown })
@@ -88,21 +88,21 @@ func (c Case) withoutUnknown() Case {
 		case unknown:
 			clusters[i].Logs, clusters[i].Said = nil, nil
 			clusters[i].NotChecked = append(notChecked, "logs of the "+seen.Cluster+
-				" cluster and what its machines say: left out, as the Secrets of another cluster are not known")
+				" cluster and output of its machines: left out, as the Secrets of another cluster are not known")
 		}
 	}
 	c.Clusters = clusters
 	return c
 }
 
-// gather returns the case with its secrets, and who knows them.
+// gather returns the case with its secrets, and a redactor that knows them.
 func gather(ctx context.Context, w *clusters.World) (Case, *redact.Redactor) {
 	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: w.EnvironmentName, Scope: w.Scope}
-	_, _ = w.AskEngine(ctx) // that it is silent is seen below
+	_, _ = w.AskEngine(ctx) // a silent engine shows below
 	o := w.ObserveLasting(ctx)
 	c.NotChecked = machinesUnknown(o, w.Provider)
 	c.Observed = observedIn(o, kind.NodeName(w.BootstrapName()))
-	// one that is still being made is none that should answer
+	// a cluster that is still being created need not answer
 	c.silent = o.Bootstrap.Err != nil || o.Management.Err != nil && o.Bootstrap.State != clusters.BootstrapActive
 	known := redact.New()
 	for _, document := range w.Secrets {
@@ -126,8 +126,8 @@ func see(ctx context.Context, in *kube.Cluster, of side, known *redact.Redactor)
 	s := NewSnapshot(seen.Observation)
 	if err := learnSecrets(ctx, in, known); err != nil {
 		seen.secretsUnknown = true
-		seen.NotChecked = append(seen.NotChecked, fmt.Sprintf("logs of the %s cluster and what its machines say, "+
-			"which could hold secrets that are not known here: %v", in.Name, err))
+		seen.NotChecked = append(seen.NotChecked, fmt.Sprintf("logs of the %s cluster and output of its "+
+			"machines, which could hold unknown secrets: %v", in.Name, err))
 	} else {
 		seen.NotChecked = append(seen.NotChecked, s.readLogs(ctx, in)...)
 	}
@@ -149,7 +149,7 @@ func sortedRefs[T any](of map[health.Ref]T) []health.Ref {
 	})
 }
 
-// Report says what is wrong. Rules of more come before those of the binary.
+// Report makes the diagnosis. The rules of more take precedence over the built-in rules.
 func (c Case) Report(more ...Rule) (Report, error) {
 	rules, err := Rules()
 	if err != nil {
@@ -168,7 +168,7 @@ func (c Case) Report(more ...Rule) (Report, error) {
 	return r, nil
 }
 
-// judge adds what is wrong in one cluster.
+// judge adds the findings of one cluster.
 func (r *Report) judge(seen Seen, of side, rules []Rule) {
 	r.Clusters = append(r.Clusters, seen.Cluster)
 	r.NotChecked = append(r.NotChecked, seen.NotChecked...)
@@ -185,9 +185,9 @@ func (r *Report) judge(seen Seen, of side, rules []Rule) {
 	r.Waiting = append(r.Waiting, unexplained(waiting, unhealthy)...)
 }
 
-// redacted returns a copy that has gone through clean, as JSON does.
+// redacted returns a copy whose JSON has passed through clean.
 func (c Case) redacted(clean func(any) any) (Case, error) {
-	for i := range c.Clusters { // a schema has no values, and annotations repeat objects
+	for i := range c.Clusters { // managed fields hold no values, and the annotation repeats the object
 		for _, o := range c.Clusters[i].Objects {
 			o.SetManagedFields(nil)
 			unstructured.RemoveNestedField(o.Object, "metadata", "annotations",
@@ -207,7 +207,7 @@ func (c Case) redacted(clean func(any) any) (Case, error) {
 		err = json.Unmarshal(text, &out)
 	}
 	if err != nil {
-		return Case{}, fmt.Errorf("take secrets out of what was read: %w", err)
+		return Case{}, fmt.Errorf("remove secrets from the case: %w", err)
 	}
 	return out, nil
 }
@@ -217,25 +217,25 @@ func ReadCase(from io.Reader) (Case, error) {
 	var c Case
 	const hint = "Name a file that cluster-init collect wrote."
 	if err := json.NewDecoder(from).Decode(&c); err != nil {
-		return Case{}, fault.Wrap(fmt.Errorf("read what was collected: %w", err), fault.Usage, hint)
+		return Case{}, fault.Wrap(fmt.Errorf("read the collected case: %w", err), fault.Usage, hint)
 	}
 	if c.Type != caseType || c.SchemaVersion != schemaVersion {
 		return Case{}, fault.New(fault.Usage,
-			fmt.Sprintf("what was collected is of type %q, version %d; this binary reads %q, version %d", c.Type,
+			fmt.Sprintf("the collected case has type %q, version %d; this binary reads %q, version %d", c.Type,
 				c.SchemaVersion, caseType, schemaVersion),
-			"Use the version of cluster-init that wrote it.")
+			"Use the version of cluster-init that wrote the file.")
 	}
 	if err := c.whole(); err != nil {
-		return Case{}, fault.Wrap(fmt.Errorf("read what was collected: %w", err), fault.Usage, hint)
+		return Case{}, fault.Wrap(fmt.Errorf("read the collected case: %w", err), fault.Usage, hint)
 	}
 	return c, nil
 }
 
-// whole refuses what Gather never writes.
+// whole refuses a case that Gather never writes.
 func (c Case) whole() error {
 	for _, o := range c.Observed {
 		if len(o.Signals) == 0 {
-			return fmt.Errorf("nothing is said of %s", o.Object)
+			return fmt.Errorf("no signal for %s", o.Object)
 		}
 	}
 	for _, seen := range c.Clusters {

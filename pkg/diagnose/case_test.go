@@ -21,11 +21,11 @@ func aCase(t *testing.T) Case {
 	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: "demo",
 		Scope: clusters.Scope{Namespace: "management", Cluster: "demo"}, NotChecked: []string{"which machines exist"},
 		Observed: []Signals{{health.Ref{Kind: "Container", Name: "demo-lb"},
-			[]Signal{{From: "stopped", Message: "does not run"}}}},
+			[]Signal{{Signal: "stopped", Message: "does not run"}}}},
 		Clusters: []Seen{{Observation: readiness.Observation{Cluster: "bootstrap", Objects: objects,
 			NotChecked: []string{"secrets"}}}}}
 	c.Clusters[0].Logs = []Lines{{health.RefOf(objects[0]), []string{"a line with s3cret-of-a-log"}}}
-	c.Clusters[0].Said = []Signals{{health.RefOf(objects[0]), []Signal{{From: "journal", Message: "kubeadm failed"}}}}
+	c.Clusters[0].Said = []Signals{{health.RefOf(objects[0]), []Signal{{Signal: "journal", Message: "kubeadm failed"}}}}
 	return c
 }
 
@@ -77,7 +77,7 @@ func TestWhatIsNoCase(t *testing.T) {
 	}
 }
 
-// What could hold a secret that nobody knows is not kept.
+// What could hold an unknown secret is not kept.
 func TestWhatNobodyKnowsIsLeftOut(t *testing.T) {
 	c := aCase(t)
 	c.Clusters[0].secretsUnknown = true

@@ -20,7 +20,7 @@ import (
 func TestAReportIsSorted(t *testing.T) {
 	c := aCase(t)
 	c.Observed = []Signals{{Object: health.Ref{Kind: "APIServer", Name: "management"},
-		Signals: []Signal{{From: "error", Message: "timeout"}}}}
+		Signals: []Signal{{Signal: "error", Message: "timeout"}}}}
 	r, err := c.Report()
 	if err != nil || len(r.Findings) < 2 || r.Findings[0].Transient || !r.Findings[len(r.Findings)-1].Transient {
 		t.Errorf("%v, %v", err, inShort(r.Findings))
@@ -214,9 +214,9 @@ func TestWhatIsInspected(t *testing.T) {
 // A phase says why in one of three fields.
 func TestWhatAPhaseSays(t *testing.T) {
 	for status, want := range map[string]Signal{
-		"{phase: Failed, failureMessage: m}":             {From: "phase", Reason: "Failed", Message: "m"},
-		"{phase: Failed, reason: Evicted, message: m}":   {From: "phase", Reason: "Failed Evicted", Message: "m"},
-		"{phase: Failed, failureMessage: m, message: n}": {From: "phase", Reason: "Failed", Message: "m"},
+		"{phase: Failed, failureMessage: m}":             {Signal: "phase", Reason: "Failed", Message: "m"},
+		"{phase: Failed, reason: Evicted, message: m}":   {Signal: "phase", Reason: "Failed Evicted", Message: "m"},
+		"{phase: Failed, failureMessage: m, message: n}": {Signal: "phase", Reason: "Failed", Message: "m"},
 	} {
 		u := decode(t, "{apiVersion: example.org/v1, kind: A, metadata: {name: a}, status: "+status+"}")[0]
 		if got := marks(u); !slices.Equal(got, []Signal{want}) {

@@ -15,25 +15,25 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
-// bound is for one diagnosis: what has not answered by then is named as not looked at.
+// bound limits one diagnosis. What has not answered by then is not checked.
 const bound = 60 * time.Second
 
-// Report is what a diagnosis found.
+// Report is the result of a diagnosis.
 type Report struct {
 	Type          string `json:"type"` // "diagnosis"
 	SchemaVersion int    `json:"schemaVersion"`
 	Environment   string `json:"environment"`
-	// Clusters are those that were looked at.
+	// Clusters are the clusters that were checked.
 	Clusters []string `json:"clusters"`
-	// Findings are the causes that are known, Waiting is what is not ready and has no known cause.
+	// Findings are the known causes. Waiting are objects that are not ready for an unknown cause.
 	Findings []Finding `json:"findings"`
 	Waiting  []Finding `json:"waiting"`
-	// NotChecked says what could not be looked at, and why.
+	// NotChecked lists what could not be checked, and why.
 	NotChecked []string `json:"notChecked"`
 }
 
-// Run looks at both clusters and at the machines, and says what is wrong. Rules of more come before those of the
-// binary. It changes nothing.
+// Run diagnoses both clusters and the machines. The rules of more take precedence over the built-in rules. It changes
+// nothing.
 func Run(ctx context.Context, w *clusters.World, more ...Rule) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
@@ -46,7 +46,7 @@ func Run(ctx context.Context, w *clusters.World, more ...Rule) (Report, error) {
 	return r, ctx.Err()
 }
 
-// observed adds what a look has shown; where no rule knows it, it speaks for itself.
+// observed adds a problem that observing showed directly. If no rule matches, its message is the cause.
 func (r *Report) observed(o Signals, rules []Rule) {
 	f, found := firstMatch(rules, o.Object, o.Signals)
 	if !found {
@@ -60,7 +60,7 @@ func (r *Report) observed(o Signals, rules []Rule) {
 	}
 }
 
-// sort puts what does not go away by itself first, and high confidence before low.
+// sort puts permanent causes before transient ones, and high confidence before low.
 func (r *Report) sort() {
 	weight := func(f Finding) int {
 		n := 0
@@ -75,7 +75,7 @@ func (r *Report) sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return weight(a) - weight(b) })
 }
 
-// redact takes every secret out that is known here.
+// redact masks every known secret.
 func (r *Report) redact(redactor *redact.Redactor) {
 	for _, list := range [][]Finding{r.Findings, r.Waiting} {
 		for i := range list {
@@ -94,16 +94,16 @@ func (r *Report) redact(redactor *redact.Redactor) {
 	}
 }
 
-// Err is what the command ends with: fault.ClusterUnreachable when no cluster answered, fault.ComponentStuck when there
-// is a cause that was found.
+// Err is the error of the command: fault.ComponentStuck if a cause was found, fault.ClusterUnreachable if no cluster
+// answered.
 func (r Report) Err() error {
 	switch {
 	case len(r.Findings) > 0:
-		return fault.New(fault.ComponentStuck, fmt.Sprintf("%s of what is not ready: %s",
+		return fault.New(fault.ComponentStuck, fmt.Sprintf("found %s: %s",
 			count(len(r.Findings), "cause"), r.Findings[0].Cause), r.Findings[0].Remedy)
 	case len(r.Clusters) == 0:
 		return fault.New(fault.ClusterUnreachable, "no cluster of "+r.Environment+" answers"+because(r.Waiting),
-			"If it was never made, cluster-init up makes it.")
+			"If the cluster was never created, run cluster-init up.")
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func because(waiting []Finding) string {
 		parts = append(parts, f.Object+": "+f.Message)
 	}
 	if len(parts) == 0 {
-		return ", and there is none"
+		return ": none was found"
 	}
 	return ": " + strings.Join(parts, "; ")
 }
@@ -126,7 +126,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// fluxNamespace is where all is that a run follows.
+// fluxNamespace reports whether r is an object of Flux in its own namespace, which a run follows.
 func fluxNamespace(r health.Ref) bool {
 	return r.Namespace == flux.Namespace && strings.HasSuffix(r.Group, ".toolkit.fluxcd.io")
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// edges are what an object says that it waits for.
+// edges returns the objects that an object waits for.
 func edges(u *unstructured.Unstructured) []health.Edge {
 	if u.GroupVersionKind().Group == "" && u.GetKind() == "Pod" {
 		return mounted(u)
@@ -14,8 +14,8 @@ func edges(u *unstructured.Unstructured) []health.Edge {
 	return health.Edges(u)
 }
 
-// mounted are the Secrets and ConfigMaps that must be there before a container of a Pod starts. A Pod waits for what
-// makes them, too.
+// mounted returns the Secrets and ConfigMaps that must exist before a container of a Pod starts. The Pod also waits for
+// the objects that create them.
 func mounted(u *unstructured.Unstructured) []health.Edge {
 	var list []health.Edge
 	volumes, _, _ := unstructured.NestedSlice(u.Object, "spec", "volumes")
@@ -33,7 +33,7 @@ func mounted(u *unstructured.Unstructured) []health.Edge {
 	return list
 }
 
-// makes are the objects that somebody makes of an object, without being its owner.
+// makes returns the objects that a controller creates for an object without an owner reference.
 func makes(u *unstructured.Unstructured) []health.Ref {
 	if name, _, _ := unstructured.NestedString(u.Object, "spec", "secretName"); name != "" &&
 		u.GroupVersionKind().Group == "cert-manager.io" && u.GetKind() == "Certificate" {

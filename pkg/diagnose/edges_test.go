@@ -23,7 +23,7 @@ status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, unavailableRepl
 apiVersion: v1
 kind: Pod
 metadata: {name: webhook-x, namespace: kube-system, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: webhook, uid: a}]}
-spec: {volumes: [{name: cert, secret: {secretName: webhook-cert}}, {name: more, secret: {secretName: nobody-needs-it, optional: true}}]}
+spec: {volumes: [{name: cert, secret: {secretName: webhook-cert}}, {name: more, secret: {secretName: not-needed, optional: true}}]}
 status:
   phase: Pending
   conditions: [{type: Ready, status: "False", reason: ContainersNotReady, message: "containers with unready status: [webhook]"}]
@@ -46,7 +46,7 @@ func TestACertificateIsWhatItsSecretWaitsFor(t *testing.T) {
 	if diff := cmp.Diff(want, inShort(findings)); diff != "" || len(waiting) > 0 {
 		t.Error(diff, waiting)
 	}
-	listed.Kinds = nil // then nobody knows whether the Secret exists
+	listed.Kinds = nil // then it is not known whether the Secret exists
 	if findings, _ := NewSnapshot(listed).examine(s.roots(side{}), readRules(t)); len(findings) > 0 {
 		t.Error(inShort(findings))
 	}
@@ -136,7 +136,7 @@ status: {conditions: [{type: Available, status: "False", reason: NotAvailable, m
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: DevCluster
 metadata: {name: a, namespace: default}
-status: {conditions: [{type: Ready, status: "False", reason: NotReady, message: nobody knows}]}
+status: {conditions: [{type: Ready, status: "False", reason: NotReady, message: unknown}]}
 `
 	s := NewSnapshot(readiness.Observation{Cluster: "bootstrap", Objects: decode(t, cluster)})
 	findings, waiting := s.examine(s.roots(side{scope: clusters.Scope{Namespace: "default"}}), readRules(t))
@@ -148,7 +148,7 @@ status: {conditions: [{type: Ready, status: "False", reason: NotReady, message: 
 	}
 }
 
-// What a pivot pauses and suspends goes away by itself, unless nobody pivots any more. What a person does so does not.
+// What a pivot pauses and suspends goes away by itself, unless no run pivots any more. What a person does does not.
 func TestWhatAPivotHolds(t *testing.T) {
 	const suspended = "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: cluster, " +
 		"namespace: flux-system, annotations: {NOTE: default/a}}, spec: {suspend: true}}"

@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// entry is one of a controller's log, of one line or of several.
+// entry is an entry of a controller's log, with one line or several.
 type entry string
 
 var (
@@ -20,8 +20,8 @@ var (
 	ofKind    = regexp.MustCompile(` controllerKind="([A-Za-z]+)"`)
 )
 
-// entries puts together what klog writes over several lines: a value with line breaks is set off by tabs, and its end
-// by a blank.
+// entries joins the lines of multi-line entries: klog indents a value with line breaks by tabs, and its end by a
+// space.
 func entries(lines []string) []entry {
 	var list []entry
 	for _, line := range lines {
@@ -34,10 +34,10 @@ func entries(lines []string) []entry {
 	return list
 }
 
-// complains says whether it tells of an error.
+// complains reports whether the entry is an error.
 func (e entry) complains() bool { return complains.MatchString(string(e)) }
 
-// err is the error that an entry is about, or else the whole entry.
+// err returns the error in an entry, or the whole entry.
 func (e entry) err() string {
 	if found := quoted.FindStringSubmatch(string(e)); found != nil {
 		if text, err := strconv.Unquote(found[1]); err == nil {
@@ -50,7 +50,7 @@ func (e entry) err() string {
 	return string(e)
 }
 
-// at is when klog wrote an entry, which has no year; zero where it does not say.
+// at returns the time of an entry of klog, which has no year. Zero means not known.
 func (e entry) at(now time.Time) time.Time {
 	found := written.FindStringSubmatch(string(e))
 	if found == nil {
@@ -66,9 +66,9 @@ func (e entry) at(now time.Time) time.Time {
 	return at
 }
 
-// about says whether an entry is about an object. A controller says which one it was at, one of bootstrap
-// configurations that of a machine of the same name; of other entries the name in them decides, as a word of its own:
-// that of a machine is often longer than its cluster's by a few letters.
+// about reports whether an entry is about an object. Controllers name the object; the one for bootstrap configurations
+// names a configuration with the machine's name. For other entries the object's name as a whole word decides, because
+// the name of a machine often begins with its cluster's.
 func (e entry) about(r health.Ref) bool {
 	found := ofKind.FindStringSubmatch(string(e))
 	if found == nil {
@@ -78,7 +78,7 @@ func (e entry) about(r health.Ref) bool {
 		strings.Contains(string(e), " "+found[1]+`="`+r.Namespace+"/"+r.Name+`"`)
 }
 
-// containsWord says whether a name is in a text, and not as a part of a longer one.
+// containsWord reports whether a text contains a name, not as part of a longer name.
 func containsWord(text, name string) bool {
 	for at := 0; name != ""; {
 		i := strings.Index(text[at:], name)
@@ -94,7 +94,7 @@ func containsWord(text, name string) bool {
 	return false
 }
 
-// inName says whether a letter can be part of the name of an object. With a slash it is a namespace.
+// inName reports whether a character can be part of an object's name, with a slash for its namespace.
 func inName(c byte) bool {
 	return c == '-' || c == '.' || c == '/' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z'
 }

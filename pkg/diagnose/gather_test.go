@@ -51,7 +51,7 @@ func kubeconfigOf(t *testing.T, server string) []byte {
 	return text
 }
 
-// A cluster that should answer and does not may hold Secrets that nobody knows: then no logs are kept.
+// A cluster that should answer and does not may hold unknown Secrets: then no logs are kept.
 func TestWhatIsSilent(t *testing.T) {
 	const none = `[ "$1" = container ] && { echo "Error: No such container" >&2; exit 1; }
 [ "$1" = info ] && echo '{"ServerVersion":"29.0.0"}'
@@ -183,7 +183,7 @@ func TestWhichMachinesAreInspected(t *testing.T) {
 		if inspected != tc.inspected || len(seen.Said) > 0 != tc.inspected || seen.secretsUnknown != unknown {
 			t.Errorf("%s: inspected: %v, %+v, not checked: %v", name, inspected, seen.Said, seen.NotChecked)
 		}
-		told := strings.Contains(strings.Join(seen.NotChecked, "\n"), "which could hold secrets")
+		told := strings.Contains(strings.Join(seen.NotChecked, "\n"), "which could hold unknown secrets")
 		if told != unknown {
 			t.Errorf("%s: it is named that logs are left out: %v", name, told)
 		}

@@ -4,9 +4,10 @@ package diagnose
 
 import (
 	"context"
-	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"testing"
 	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -79,7 +80,7 @@ func TestTakeWhatAKubeletSays(t *testing.T) {
 func runsBadly(ctx context.Context, t *testing.T, status corev1.PodStatus) *corev1.Pod {
 	t.Helper()
 	labels := map[string]string{"app": "bad"}
-	spec := corev1.PodSpec{NodeName: "nobody", Containers: []corev1.Container{{Name: "c", Image: "registry.lab/x:v1"}}}
+	spec := corev1.PodSpec{NodeName: "no-such-node", Containers: []corev1.Container{{Name: "c", Image: "registry.lab/x:v1"}}}
 	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: spec}
 	selector := &metav1.LabelSelector{MatchLabels: labels}
 	meta := func(owner client.Object, kind string) metav1.ObjectMeta {

@@ -16,18 +16,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// providerLabel is what Cluster API's providers carry on all that they install.
+// providerLabel is the label on all objects that Cluster API's providers install.
 const providerLabel = "cluster.x-k8s.io/provider"
 
 const (
-	mostLogs = 12   // containers of one cluster whose logs are read
-	lastOf   = 1000 // lines of a log
-	excerpt  = 5    // lines that a person is shown
-	newest   = 3    // complaints of a controller about one machine, which it repeats in hundreds
+	mostLogs = 12   // logs of containers to read per cluster
+	lastOf   = 1000 // lines to read per log
+	excerpt  = 5    // lines to print
+	newest   = 3    // errors to keep per machine: controllers repeat them hundreds of times
 )
 
-// readLogs adds to a snapshot what the logs say: of containers that end again and again, and of the providers'
-// controllers about the machines that are not ready. It returns what could not be read.
+// readLogs adds the logs of crashing containers to a snapshot, and the errors of the providers' controllers about
+// machines that are not ready. It returns what could not be read.
 func (s *Snapshot) readLogs(ctx context.Context, c *kube.Cluster) (notChecked []string) {
 	client, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Snapshot) readLogs(ctx context.Context, c *kube.Cluster) (notChecked []
 	for _, wanted := range s.wantedLogs() {
 		if read++; read > mostLogs {
 			return append(notChecked, fmt.Sprintf(
-				"further logs of the %s cluster: %d containers were looked at already",
+				"more logs of the %s cluster: only those of %d containers are read",
 				c.Name, mostLogs))
 		}
 		lines, err := readLog(ctx, client, wanted)
@@ -52,7 +52,7 @@ func (s *Snapshot) readLogs(ctx context.Context, c *kube.Cluster) (notChecked []
 	return notChecked
 }
 
-// wantedLog is the log of a container that may say why something is not ready.
+// wantedLog is a container's log that may show a cause.
 type wantedLog struct {
 	pod       health.Ref
 	container string
@@ -87,8 +87,8 @@ func (s *Snapshot) wantedLogs() []wantedLog {
 	return slices.Concat(ill, controllers)
 }
 
-// aboutMachines keeps the newest complaints of a controller about each machine that is not ready. One is past when the
-// controller went on to something else with the machine.
+// aboutMachines keeps the newest errors of a controller about each machine that is not ready. An error is past if the
+// controller logged something else about the machine since.
 func (s *Snapshot) aboutMachines(lines []string) {
 	all := entries(lines)
 	for _, r := range s.machinesNotReady() {
@@ -99,14 +99,14 @@ func (s *Snapshot) aboutMachines(lines []string) {
 			case !e.complains():
 				past = true
 			case !slices.ContainsFunc(s.said[r], func(known Signal) bool { return known.Message == e.err() }):
-				s.said[r] = append(s.said[r], Signal{From: "log", Message: e.err(), Past: past, At: e.at(time.Now())})
+				s.said[r] = append(s.said[r], Signal{Signal: "log", Message: e.err(), Past: past, At: e.at(time.Now())})
 				kept++
 			}
 		}
 	}
 }
 
-// machinesNotReady are the infrastructure's machines and clusters that are not, and are to be.
+// machinesNotReady returns infrastructure machines and clusters that should be ready and are not.
 func (s *Snapshot) machinesNotReady() []health.Ref {
 	return slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
 		return r.Group != "infrastructure.cluster.x-k8s.io" || strings.HasSuffix(r.Kind, "Template") ||
@@ -126,7 +126,7 @@ func containersOf(pod *unstructured.Unstructured) []string {
 	return names
 }
 
-// endedOf are the containers of a pod that ended with an error, and are not well again.
+// endedOf returns the containers of a pod that ended with an error and are not ready again.
 func endedOf(pod *unstructured.Unstructured) []wantedLog {
 	var found []wantedLog
 	for _, field := range []string{"initContainerStatuses", "containerStatuses"} {
@@ -158,7 +158,7 @@ func readLog(ctx context.Context, client kubernetes.Interface, w wantedLog) ([]s
 		return nil, err
 	}
 	defer stream.Close()
-	content, err := io.ReadAll(io.LimitReader(stream, most)) // whatever the server makes of LimitBytes
+	content, err := io.ReadAll(io.LimitReader(stream, most)) // the server may ignore LimitBytes
 	if err != nil {
 		return nil, err
 	}

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	mostMachines   = 24 // that are looked into
+	mostMachines   = 24 // to inspect
 	inspectionTime = 20 * time.Second
 )
 
-// inspectMachines adds to a snapshot what the machines say that are not ready, and the cloud says of them. It returns
-// what could not be asked.
+// inspectMachines adds the output of machines that are not ready to a snapshot, and what the cloud reports about them.
+// It returns what could not be checked.
 func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (notChecked []string) {
 	machines := slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
 		return r.Group != "cluster.x-k8s.io" || r.Kind != "Machine" || s.state(r).Status == health.Ready ||
@@ -30,32 +30,32 @@ func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (n
 	case len(machines) == 0:
 		return nil
 	case !can:
-		return []string{"the machines themselves: " + of.Place() + " is not asked by this version"}
+		return []string{"the machines themselves: not supported in " + of.Place()}
 	case len(machines) > mostMachines:
-		notChecked = append(notChecked, fmt.Sprintf("%d further machines: %d were looked into already",
+		notChecked = append(notChecked, fmt.Sprintf("%d more machines: only %d are inspected",
 			len(machines)-mostMachines, mostMachines))
 		machines = machines[:mostMachines]
 	}
 	answers := make([]inspection, len(machines))
-	var beside errgroup.Group // none fails: what has no answer is noted
-	beside.SetLimit(atOnce)
+	var inspections errgroup.Group // none fails: errors are part of the answers
+	inspections.SetLimit(atOnce)
 	for i, r := range machines {
-		beside.Go(func() error {
+		inspections.Go(func() error {
 			answers[i] = inspect(ctx, looksInto, health.InfrastructureOf(s.objects[r]).Name)
 			return nil
 		})
 	}
-	_ = beside.Wait()
+	_ = inspections.Wait()
 	for i, r := range machines {
 		s.mergeReported(r, answers[i].said)
 		if err := answers[i].err; err != nil {
-			notChecked = append(notChecked, fmt.Sprintf("what %s says in %s: %v", r, of.Place(), err))
+			notChecked = append(notChecked, fmt.Sprintf("%s in %s: %v", r, of.Place(), err))
 		}
 	}
 	return notChecked
 }
 
-// inspection is what a look into a machine had for an answer.
+// inspection is the result of inspecting a machine.
 type inspection struct {
 	said []provider.Said
 	err  error
@@ -68,8 +68,8 @@ func inspect(ctx context.Context, looksInto provider.Inspector, machine string) 
 	return inspection{said, err}
 }
 
-// mergeReported adds what a machine says. What the cloud says of its server belongs to the object that stands for the
-// server, which is further down than the Machine.
+// mergeReported adds the output of a machine. What the cloud reports about its server also belongs to the
+// infrastructure object for the server, which is below the Machine.
 func (s *Snapshot) mergeReported(machine health.Ref, said []provider.Said) {
 	for _, each := range said {
 		about := []health.Ref{machine}
@@ -81,16 +81,16 @@ func (s *Snapshot) mergeReported(machine health.Ref, said []provider.Said) {
 				continue
 			}
 			for _, r := range about {
-				s.said[r] = append(s.said[r], Signal{From: each.From, Message: line})
+				s.said[r] = append(s.said[r], Signal{Signal: each.From, Message: line})
 			}
 		}
 	}
 }
 
-// fromCloud is where the cloud's own word on a server stands: of Nova, and of Neutron and Cinder.
+// fromCloud lists the signals that come from the cloud: fault is Nova's, cloud is Neutron's and Cinder's.
 func fromCloud() []string { return []string{"fault", "cloud"} }
 
-// serversOf are an infrastructure machine and what stands for its server in the provider's own kinds.
+// serversOf returns an infrastructure machine and the provider's objects for its server.
 func (s *Snapshot) serversOf(machine health.Ref) []health.Ref {
 	list := []health.Ref{machine}
 	for _, r := range s.below[machine] {

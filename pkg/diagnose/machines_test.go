@@ -81,7 +81,7 @@ func TestInspectsManyMachines(t *testing.T) {
 	}}
 	s := NewSnapshot(readiness.Observation{Cluster: "management", Objects: objects})
 	notChecked := s.inspectMachines(t.Context(), of)
-	if len(notChecked) != 1 || !strings.HasPrefix(notChecked[0], "2 further machines") ||
+	if len(notChecked) != 1 || !strings.HasPrefix(notChecked[0], "2 more machines") ||
 		of.asked.Load() != mostMachines {
 		t.Errorf("%d were asked, not asked: %v", of.asked.Load(), notChecked)
 	}

@@ -8,27 +8,27 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// observedIn lists what is wrong in an observation, causes before what follows from them.
+// observedIn lists the problems in an observation, causes before their effects.
 func observedIn(o clusters.Observation, bootstrapNode string) []Signals {
 	var list []Signals
 	for _, m := range o.Machines {
 		switch {
 		case m.Paused:
 			list = append(list, Signals{health.Ref{Kind: "Container", Name: m.Name},
-				[]Signal{{From: "stopped", Reason: "paused", Message: "is paused"}}})
+				[]Signal{{Signal: "stopped", Reason: "paused", Message: "is paused"}}})
 		case m.Stopped:
 			list = append(list, Signals{health.Ref{Kind: "Container", Name: m.Name},
-				[]Signal{{From: "stopped", Message: "does not run"}}})
+				[]Signal{{Signal: "stopped", Message: "does not run"}}})
 		}
 	}
 	if o.Bootstrap.State == clusters.BootstrapStopped {
 		list = append(list, Signals{health.Ref{Kind: "Container", Name: bootstrapNode},
-			[]Signal{{From: "stopped", Message: "does not run"}}})
+			[]Signal{{Signal: "stopped", Message: "does not run"}}})
 	}
 	side := func(name string, state fmt.Stringer, err error) {
 		if err != nil {
 			list = append(list, Signals{health.Ref{Kind: "APIServer", Name: name},
-				[]Signal{{From: "error", Reason: state.String(), Message: err.Error()}}})
+				[]Signal{{Signal: "error", Reason: state.String(), Message: err.Error()}}})
 		}
 	}
 	side(clusters.BootstrapName, text(o.Bootstrap.State), o.Bootstrap.Err)
@@ -40,7 +40,7 @@ type text string
 
 func (t text) String() string { return string(t) }
 
-// machinesUnknown says why nobody knows which machines exist, if so.
+// machinesUnknown says why the machines could not be listed, if so.
 func machinesUnknown(o clusters.Observation, of provider.Provider) []string {
 	if o.MachinesErr == nil {
 		return nil

@@ -52,7 +52,7 @@ func TestWhatAnObservationShows(t *testing.T) {
 
 // What no rule knows is reported in its own words, and as waiting.
 func TestAnObservationThatNoRuleKnows(t *testing.T) {
-	o := Signals{health.Ref{Kind: "APIServer", Name: "management"}, []Signal{{From: "error", Message: "odd"}}}
+	o := Signals{health.Ref{Kind: "APIServer", Name: "management"}, []Signal{{Signal: "error", Message: "odd"}}}
 	r, err := Case{Environment: "demo", Observed: []Signals{o}}.Report()
 	if err != nil || len(r.Findings) > 0 || len(r.Waiting) != 1 {
 		t.Fatalf("%v, %+v", err, r)

@@ -9,26 +9,26 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// mostShown is how much of a message is printed, in characters.
+// mostShown is the maximum length of a printed message in characters.
 const mostShown = 600
 
-// Print writes a report for a person: each cause with its remedy first, then what was seen.
+// Print writes a report for a person: for each cause the remedy first, then the observation.
 func (r Report) Print(out io.Writer) error {
 	b := &strings.Builder{}
 	for _, f := range r.Findings {
 		printFinding(b, f)
 	}
 	if len(r.Waiting) > 0 {
-		oneline.Fprintf(b, "Not ready, and no cause is known:\n")
+		oneline.Fprintf(b, "Not ready, cause not known:\n")
 		for _, f := range r.Waiting {
 			oneline.Fprintf(b, "  %s%s: %s\n", f.Object, in(f), orElse(oneline.Of(f.Message, mostShown),
-				"is on its way"))
+				"progressing"))
 			printChain(b, f)
 		}
 		fmt.Fprintln(b)
 	}
 	if len(r.NotChecked) > 0 {
-		oneline.Fprintf(b, "Not looked at:\n")
+		oneline.Fprintf(b, "Not checked:\n")
 		for _, what := range r.NotChecked {
 			oneline.Fprintf(b, "  %s\n", oneline.Of(what, mostShown))
 		}
@@ -42,7 +42,7 @@ func (r Report) Print(out io.Writer) error {
 func (r Report) summary() string {
 	where := "No cluster answers"
 	if len(r.Clusters) > 0 {
-		where = "Looked at the " + strings.Join(r.Clusters, " and the ") + " cluster"
+		where = "Checked the " + strings.Join(r.Clusters, " and the ") + " cluster"
 	}
 	switch {
 	case len(r.Findings) > 0:
@@ -50,9 +50,9 @@ func (r Report) summary() string {
 	case len(r.Waiting) > 0 || len(r.Clusters) == 0:
 		return where + ": no cause found."
 	case len(r.NotChecked) > 0:
-		return where + ": what was looked at is well."
+		return where + ": no problem found in what was checked."
 	}
-	return where + ": all is well."
+	return where + ": healthy."
 }
 
 func printFinding(b *strings.Builder, f Finding) {
@@ -83,7 +83,7 @@ func printFinding(b *strings.Builder, f Finding) {
 	fmt.Fprintln(b)
 }
 
-// printChain shows the way down, when there is one.
+// printChain prints the path from the object to the cause.
 func printChain(b *strings.Builder, f Finding) {
 	if len(f.Chain) < 2 {
 		return

@@ -145,7 +145,7 @@ func TestWhoWaitsForASecret(t *testing.T) {
 	}
 }
 
-// An object on the way down to a cause is part of its chain. Each other one is delayed, and named once.
+// An object on the path to a cause is part of its chain. Each other one is delayed, and named once.
 func TestWhatACauseDelays(t *testing.T) {
 	second := strings.Replace(component[strings.LastIndex(component, "---\n")+4:], "{name: cluster,", "{name: second,",
 		1)
@@ -167,8 +167,8 @@ func TestWhatACauseDelays(t *testing.T) {
 	}
 }
 
-// An object that two fields name is one object on the way down, and none waits for itself.
-func TestEachObjectIsOnTheWayOnce(t *testing.T) {
+// An object that two fields name is one object on the path, and none waits for itself.
+func TestEachObjectIsInAChainOnce(t *testing.T) {
 	const twice = `
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// report is a message that somebody has reported in public, and the rules of which one may answer.
+// report is a message from a public report, and the rules of which one may answer.
 type report struct {
 	Object string `json:"object"`
 	Signal

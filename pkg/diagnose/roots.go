@@ -22,14 +22,14 @@ type side struct {
 	scope    clusters.Scope
 	machines provider.Provider
 	registry readiness.Registry
-	// moved is whether its Flux is suspended for a pivot, ends whether the management cluster is taken down: both are
-	// meant to be so.
+	// moved reports that its Flux is suspended for a pivot, ends that the management cluster is being deleted. Both are
+	// intended.
 	moved, ends bool
-	building    bool // a run is making it
+	building    bool // a run is creating it
 }
 
-// roots are the objects that a run waits for in a cluster: of Flux, of Cluster API, the workloads of what is installed,
-// and the nodes. What belongs to others is looked at only where one of these waits for it.
+// roots returns the objects that a run waits for in a cluster: of Flux, of Cluster API, the installed workloads, and
+// the nodes. Other objects are checked only if one of these waits for them.
 func (s *Snapshot) roots(of side) []health.Ref {
 	return slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
 		switch {
@@ -48,14 +48,14 @@ func (s *Snapshot) roots(of side) []health.Ref {
 	})
 }
 
-// sorted are all objects in an order that is always the same.
+// sorted returns all objects in a stable order.
 func (s *Snapshot) sorted() []health.Ref {
 	return slices.SortedFunc(maps.Keys(s.objects), func(a, b health.Ref) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.String(), b.String()), cmp.Compare(a.Group, b.Group))
 	})
 }
 
-// rank has roots from which everything else hangs come first, so that a cause is shown with its longest chain.
+// rank puts roots with many dependents first, so that a cause is shown with its longest chain.
 func rank(r health.Ref) int {
 	switch r.Kind {
 	case "Kustomization", "HelmRelease":
@@ -66,7 +66,7 @@ func rank(r health.Ref) int {
 	return 2
 }
 
-// learnSecrets tells a redactor what is secret in a cluster.
+// learnSecrets adds the Secrets of a cluster to a redactor.
 func learnSecrets(ctx context.Context, c *kube.Cluster, redactor *redact.Redactor) error {
 	ctx, cancel := context.WithTimeout(ctx, listBound)
 	defer cancel()

@@ -21,43 +21,43 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// Rule says what a signal of an object means, and what to do. It is data, one file for each in the folder rules.
+// Rule maps a signal of an object to its cause and remedy. Each rule is a file in the folder rules.
 type Rule struct {
 	Name  string   `json:"-"`     // of its file
-	Kinds []string `json:"kinds"` // of the objects that it is for; none: all
-	// From, Reason and Message are regular expressions for the parts of a signal; an empty one matches all. Named
-	// groups of Message can be used as ${group} in Cause and Remedy, as can ${object}, ${kind}, ${object-name},
-	// ${namespace}, ${reason} and ${message}.
-	From    string `json:"signal"`
+	Kinds []string `json:"kinds"` // of the objects that it matches; empty matches all
+	// Signal, Reason and Message are regular expressions for the parts of a signal. An empty one matches all. Cause and
+	// Remedy can use named groups of Message as ${group}, and also ${object}, ${kind}, ${object-name}, ${namespace},
+	// ${reason} and ${message}.
+	Signal  string `json:"signal"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 	Cause   string `json:"cause"`
 	Remedy  string `json:"remedy"`
-	// Values are the keys of the environment's values that the remedy is about; a star stands for a name. They are said
-	// with it.
+	// Values are the keys of the environment's values that the remedy is about; a star stands for a name. The remedy
+	// ends with them.
 	Values []string `json:"values"`
-	// Confidence is "low" where the signal can have another cause too. Empty means "high".
+	// Confidence is "low" if the signal can have another cause. Empty means "high".
 	Confidence readiness.Confidence `json:"confidence"`
-	// Transient is whether it can go away by itself.
+	// Transient reports whether the cause can go away by itself.
 	Transient bool `json:"transient"`
-	// MatchReady is whether it counts also for an object that is ready.
+	// MatchReady reports whether the rule also matches objects that are ready.
 	MatchReady bool `json:"matchReady"`
-	// MatchDespiteChildren is whether the cause is in the object itself, and counts too where something below the
-	// object is not ready either.
+	// MatchDespiteChildren reports whether the cause is in the object itself. Then the rule also matches if an object
+	// below it is not ready.
 	MatchDespiteChildren bool `json:"matchDespiteChildren"`
-	// Rank puts a rule before others (higher) or behind them (lower) that match the same object.
+	// Rank orders rules that match the same object: the highest comes first.
 	Rank     int       `json:"rank"`
 	Examples []Example `json:"examples"`
 
-	from, reason, message *regexp.Regexp
+	signal, reason, message *regexp.Regexp
 }
 
-// Example is a signal as it was seen, and what the rule says of it.
+// Example is an observed signal with the cause that the rule gives for it.
 type Example struct {
 	Object string `json:"object"` // Kind/namespace/name or Kind/name
 	Signal
 	Cause string `json:"cause"`
-	// Version is of what it was seen in, and Source a public report of it.
+	// Version is the software version that it was observed in. Source is a public report of it.
 	Version string `json:"version"`
 	Source  string `json:"source"`
 }
@@ -65,7 +65,7 @@ type Example struct {
 //go:embed rules/*.yaml
 var files embed.FS
 
-// Rules reads the rules, the most specific first. An error is one of the build.
+// Rules reads the built-in rules, the most specific first. It fails only if the build is wrong.
 func Rules() ([]Rule, error) {
 	names, err := fs.Glob(files, "rules/*.yaml")
 	if err != nil {
@@ -103,7 +103,7 @@ func readRule(file string, content []byte) (Rule, error) {
 	if c := rule.Confidence; c != "" && c != readiness.HighConfidence && c != readiness.LowConfidence {
 		return rule, fmt.Errorf("confidence %q is neither high nor low", c)
 	}
-	for expression, into := range map[*string]**regexp.Regexp{&rule.From: &rule.from, &rule.Reason: &rule.reason,
+	for expression, into := range map[*string]**regexp.Regexp{&rule.Signal: &rule.signal, &rule.Reason: &rule.reason,
 		&rule.Message: &rule.message} {
 		compiled, err := regexp.Compile(*expression)
 		if err != nil {
@@ -114,7 +114,7 @@ func readRule(file string, content []byte) (Rule, error) {
 	return rule, nil
 }
 
-// formerKeys are the names that keys of a rule had in earlier versions, and their names now.
+// formerKeys maps keys that rules had in earlier versions to their names now.
 func formerKeys() map[string]string {
 	return map[string]string{"cure": "remedy", "heals": "transient", "own": "matchDespiteChildren",
 		"always": "matchReady", "from": "signal", "likely": "confidence"}
@@ -142,13 +142,13 @@ func (r Rule) confidence() readiness.Confidence {
 	return cmp.Or(r.Confidence, readiness.HighConfidence)
 }
 
-// match returns the first of signals that the rule is for, and its words for the cause and the remedy.
+// match returns the first signal that the rule matches, with the cause and the remedy for it.
 func (r Rule) match(object health.Ref, signals []Signal) (s Signal, cause, remedy string, matches bool) {
 	if len(r.Kinds) > 0 && !slices.Contains(r.Kinds, object.Kind) {
 		return s, "", "", false
 	}
 	for _, s := range signals {
-		if !r.from.MatchString(s.From) || !r.reason.MatchString(s.Reason) {
+		if !r.signal.MatchString(s.Signal) || !r.reason.MatchString(s.Reason) {
 			continue
 		}
 		found := r.message.FindStringSubmatch(s.Message)
@@ -164,7 +164,7 @@ func (r Rule) match(object health.Ref, signals []Signal) (s Signal, cause, remed
 			}
 		}
 		cause := os.Expand(r.Cause, func(name string) string { return values[name] })
-		remedy := os.Expand(r.Remedy, func(name string) string { // it has commands, which people paste
+		remedy := os.Expand(r.Remedy, func(name string) string { // quoted, because people paste commands from it
 			if name == "$" {
 				return name
 			}
@@ -175,7 +175,7 @@ func (r Rule) match(object health.Ref, signals []Signal) (s Signal, cause, remed
 	return s, "", "", false
 }
 
-// keys says which values a remedy is about.
+// keys returns the suffix of a remedy that names its values.
 func keys(values []string) string {
 	if len(values) == 0 {
 		return ""
@@ -190,7 +190,7 @@ func firstMatch(rules []Rule, object health.Ref, signals []Signal) (Finding, boo
 			return Finding{Object: object.String(), Rule: rule.Name, Past: s.Past, At: s.At, Cause: cause,
 				Remedy:     remedy,
 				Confidence: rule.confidence(), Transient: rule.Transient, Message: strings.TrimSpace(s.Message),
-				own: rule.MatchDespiteChildren}, true
+				matchDespiteChildren: rule.MatchDespiteChildren}, true
 		}
 	}
 	return Finding{}, false

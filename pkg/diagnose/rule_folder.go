@@ -12,14 +12,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-const rulesHint = "A rule is a file NAME.yaml with the keys cause and remedy, and of kinds, from, reason and message " +
-	"those that it is for."
+const rulesHint = "Write each rule as a file NAME.yaml with the keys cause and remedy, and at least one of signal, " +
+	"reason and message."
 
-// mostOfRule is the most that is read of a rule, in bytes.
+// mostOfRule is the maximum size of a rule in bytes.
 const mostOfRule = 1 << 20
 
-// ReadRules reads the rules of a folder of the user's, each from a file of its own. Its errors have the code
-// fault.Usage, and name the file.
+// ReadRules reads the user's rules from the files of a folder. Its errors have the code fault.Usage and name the file.
 func ReadRules(folder string) ([]Rule, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -56,20 +55,20 @@ func ReadRules(folder string) ([]Rule, error) {
 	return rules, nil
 }
 
-// usable refuses a rule that says nothing, or would match everything.
+// usable refuses a rule without a cause or a remedy, or that would match everything.
 func (r Rule) usable() error {
 	switch {
 	case r.Cause == "":
 		return errors.New("it has no cause")
 	case r.Remedy == "":
 		return errors.New("it has no remedy")
-	case r.From == "" && r.Reason == "" && r.Message == "":
-		return errors.New("it matches everything: it has neither from, nor reason, nor message")
+	case r.Signal == "" && r.Reason == "" && r.Message == "":
+		return errors.New("it matches everything: it has neither signal, nor reason, nor message")
 	}
 	return nil
 }
 
-// withMore puts rules before others. One of the same name takes the place of the other.
+// withMore puts the rules of more first. They replace rules of the same name.
 func withMore(rules, more []Rule) []Rule {
 	if len(more) == 0 {
 		return rules

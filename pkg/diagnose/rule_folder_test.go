@@ -36,9 +36,9 @@ func TestRulesOfTheUser(t *testing.T) {
 		rule   string
 		cause  string
 	}{
-		{health.Ref{Kind: "Pod", Namespace: "a", Name: "b"}, Signal{From: "waiting", Reason: "ErrImagePull",
+		{health.Ref{Kind: "Pod", Namespace: "a", Name: "b"}, Signal{Signal: "waiting", Reason: "ErrImagePull",
 			Message: `container c: image "x": 429 Too Many Requests`}, "ours", "x is not in our registry"},
-		{health.Ref{Kind: "Kustomization", Namespace: "a", Name: "b"}, Signal{From: "suspended"}, "suspended",
+		{health.Ref{Kind: "Kustomization", Namespace: "a", Name: "b"}, Signal{Signal: "suspended"}, "suspended",
 			"it sleeps"},
 	} {
 		if f, found := firstMatch(rules, row.object, []Signal{row.signal}); !found || f.Rule != row.rule ||
@@ -78,7 +78,7 @@ func TestRulesThatAreNone(t *testing.T) {
 	}
 }
 
-// A rule of somebody else must not make its reader wait, or run out of memory.
+// A foreign rule must not make its reader wait, or run out of memory.
 func TestRulesAreReadWithinBounds(t *testing.T) {
 	device := t.TempDir()
 	if err := os.Symlink("/dev/zero", filepath.Join(device, "a.yaml")); err != nil {

@@ -13,31 +13,31 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Signal is one thing that an object, or somebody about it, says of why it is not ready.
+// Signal is one statement about why an object is not ready, from the object itself or from elsewhere.
 type Signal struct {
-	// From is where it stands: "condition TYPE", "waiting" and "terminated" of a container, "event", "suspended",
-	// "paused", "missing", "deleting", "phase", "taint", "error", "log", "stopped", "fault", "cloud", "console",
-	// "journal".
-	From    string `json:"signal"`
+	// Signal is where the statement comes from: "condition TYPE", "waiting" and "terminated" of a container, "event",
+	// "suspended", "paused", "missing", "deleting", "phase", "taint", "error", "log", "stopped", "fault", "cloud",
+	// "console", "journal".
+	Signal  string `json:"signal"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Past is whether it was said of what may be over: reported once, of an older spec, or of an object that goes.
+	// Past reports that it may be over: it was reported once, is about an older spec, or about a deleted object.
 	Past bool `json:"past,omitempty"`
-	// At is when it was said, where that is known.
+	// At is the time of the statement, if known.
 	At time.Time `json:"at,omitzero"`
 }
 
-// signals are those of an object, what it says now before what was reported of it.
+// signals returns the signals of an object, current ones before past reports.
 func (s *Snapshot) signals(r health.Ref) []Signal {
 	u := s.objects[r]
 	if u == nil {
-		return []Signal{{From: "missing", Message: r.String() + " does not exist"}}
+		return []Signal{{Signal: "missing", Message: r.String() + " does not exist"}}
 	}
 	list := marks(u)
 	list = append(list, failing(u)...)
 	if retried(u) && len(s.events[r]) > 0 {
 		last := s.events[r][0]
-		list = append(list, Signal{From: "condition Ready", Reason: last.Reason, Message: last.Message, Past: true})
+		list = append(list, Signal{Signal: "condition Ready", Reason: last.Reason, Message: last.Message, Past: true})
 	}
 	switch {
 	case r.Kind == "Pod":
@@ -46,32 +46,32 @@ func (s *Snapshot) signals(r health.Ref) []Signal {
 		list = append(list, ofNode(u)...)
 	}
 	for _, line := range s.logs[r] {
-		list = append(list, Signal{From: "log", Message: line})
+		list = append(list, Signal{Signal: "log", Message: line})
 	}
 	list = slices.Concat(list, s.said[r], s.events[r])
 	for i := range list {
-		list[i].Past = list[i].Past || u.GetDeletionTimestamp() != nil || slices.Contains(reports(), list[i].From)
+		list[i].Past = list[i].Past || u.GetDeletionTimestamp() != nil || slices.Contains(reports(), list[i].Signal)
 	}
 	return list
 }
 
-// reports are where it stands what was said once: an event is kept for an hour, and what a container or a machine wrote
-// for longer.
+// reports are the signals that are written once and stay: events for an hour, output of containers and machines for
+// longer.
 func reports() []string { return []string{"event", "terminated", "journal", "console"} }
 
-// marks are what somebody has set an object to.
+// marks returns the signals for deletion, suspension, pause and phase of an object.
 func marks(u *unstructured.Unstructured) []Signal {
 	var list []Signal
 	if u.GetDeletionTimestamp() != nil {
-		list = append(list, Signal{From: "deleting", Message: "waits for its finalizers: " +
+		list = append(list, Signal{Signal: "deleting", Message: "waits for its finalizers: " +
 			strings.Join(u.GetFinalizers(), ", ")})
 	}
 	if suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); suspended {
-		list = append(list, Signal{From: "suspended", Reason: byPivot(u, owned.SuspendedAnnotation),
+		list = append(list, Signal{Signal: "suspended", Reason: byPivot(u, owned.SuspendedAnnotation),
 			Message: "spec.suspend is true"})
 	}
 	if strings.HasSuffix(u.GroupVersionKind().Group, "cluster.x-k8s.io") && health.Paused(u) {
-		list = append(list, Signal{From: "paused", Reason: byPivot(u, owned.PivotAnnotation), Message: "is paused"})
+		list = append(list, Signal{Signal: "paused", Reason: byPivot(u, owned.PivotAnnotation), Message: "is paused"})
 	}
 	if phase, _, _ := unstructured.NestedString(u.Object, "status", "phase"); phase != "" {
 		message, _, _ := unstructured.NestedString(u.Object, "status", "failureMessage")
@@ -79,12 +79,12 @@ func marks(u *unstructured.Unstructured) []Signal {
 		if message == "" {
 			message, _, _ = unstructured.NestedString(u.Object, "status", "message")
 		}
-		list = append(list, Signal{From: "phase", Reason: strings.TrimSpace(phase + " " + reason), Message: message})
+		list = append(list, Signal{Signal: "phase", Reason: strings.TrimSpace(phase + " " + reason), Message: message})
 	}
 	return list
 }
 
-// byPivot is "pivot" where a pivot has set an object so, and says it by an annotation, and "" where a person has.
+// byPivot returns "pivot" if the annotation shows that a pivot paused or suspended the object, else "".
 func byPivot(u *unstructured.Unstructured, annotation string) string {
 	if u.GetAnnotations()[annotation] == "" {
 		return ""
@@ -92,12 +92,12 @@ func byPivot(u *unstructured.Unstructured, annotation string) string {
 	return "pivot"
 }
 
-// bad are conditions that are bad news when they are true.
+// bad lists conditions that are a problem when they are True.
 var bad = []string{"Stalled", "Failed", "DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable",
 	"ReplicaFailure", "Denied", "InvalidRequest",
 	"FetchFailed", "StorageOperationFailed", "BuildFailed"}
 
-// failing are the conditions that are not as they should be.
+// failing returns the conditions of an object that show a problem.
 func failing(u *unstructured.Unstructured) []Signal {
 	var list []Signal
 	for _, c := range health.Conditions(u) {
@@ -106,31 +106,31 @@ func failing(u *unstructured.Unstructured) []Signal {
 			wrongWhen = "True"
 		}
 		if string(c.Status) == wrongWhen || c.Status == "Unknown" {
-			list = append(list, Signal{From: "condition " + c.Type, Reason: c.Reason, Message: c.Message,
+			list = append(list, Signal{Signal: "condition " + c.Type, Reason: c.Reason, Message: c.Message,
 				Past: !c.Current || startsAnyhow(u)})
 		}
 	}
 	return list
 }
 
-// startsAnyhow is whether OpenStack has a server that starts, or runs, whatever its conditions say: Cluster API's
-// provider leaves there why it was refused before.
+// startsAnyhow reports whether an OpenStack server starts or runs, regardless of its conditions: Cluster API's provider
+// leaves the reason of an earlier refusal there.
 func startsAnyhow(u *unstructured.Unstructured) bool {
 	state, _, _ := unstructured.NestedString(u.Object, "status", "instanceState")
 	return state == "BUILD" || state == "ACTIVE"
 }
 
-// retried is whether Flux tries again what failed. Until that has an end, its condition says only that it does, and its
-// last event why it failed. An event from before it last went well says nothing any more.
+// retried reports whether Flux retries something that failed. During the retry the condition shows only the retry, and
+// the last event shows the failure. Events from before the last success do not count.
 func retried(u *unstructured.Unstructured) bool {
 	if !strings.HasSuffix(u.GroupVersionKind().Group, ".toolkit.fluxcd.io") ||
 		health.ConditionOf(u, fluxmeta.ReadyCondition).Reason != fluxmeta.ProgressingReason {
 		return false
 	}
-	if health.ConditionOf(u, "Healthy").Reason == fluxmeta.ProgressingReason { // it is applied, and waits
+	if health.ConditionOf(u, "Healthy").Reason == fluxmeta.ProgressingReason { // applied, and waiting for health
 		return false
 	}
-	// set when it went well, or was given up
+	// set on success, or when Flux gave up
 	wentWell, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
 	history, _, _ := unstructured.NestedSlice(u.Object, "status", "history")
 	failed := false
@@ -154,7 +154,7 @@ func ofPod(u *unstructured.Unstructured) []Signal {
 	return list
 }
 
-// ofContainer tells of a container that waits, and of its last end when it was no good one.
+// ofContainer returns the signals of a container that waits, or that ended with an error.
 func ofContainer(container map[string]any) []Signal {
 	name, _, _ := unstructured.NestedString(container, "name")
 	var list []Signal
@@ -166,13 +166,13 @@ func ofContainer(container map[string]any) []Signal {
 		}
 		reason, _ := end["reason"].(string)
 		message, _ := end["message"].(string)
-		list = append(list, Signal{From: "terminated", Reason: reason,
+		list = append(list, Signal{Signal: "terminated", Reason: reason,
 			Message: fmt.Sprintf("container %s ended with exit code %d: %s", name, code, strings.TrimSpace(message))})
 	}
 	if waiting, found, _ := unstructured.NestedMap(container, "state", "waiting"); found {
 		reason, _ := waiting["reason"].(string)
 		message, _ := waiting["message"].(string)
-		list = append(list, Signal{From: "waiting", Reason: reason, Message: "container " + name + ": " + message})
+		list = append(list, Signal{Signal: "waiting", Reason: reason, Message: "container " + name + ": " + message})
 	}
 	return list
 }
@@ -184,7 +184,7 @@ func ofNode(u *unstructured.Unstructured) []Signal {
 		taint, _ := each.(map[string]any)
 		key, _ := taint["key"].(string)
 		effect, _ := taint["effect"].(string)
-		list = append(list, Signal{From: "taint", Reason: key, Message: key + ":" + effect})
+		list = append(list, Signal{Signal: "taint", Reason: key, Message: key + ":" + effect})
 	}
 	return list
 }

@@ -1,6 +1,6 @@
-// Package diagnose finds why a management cluster does not get ready: it reads both clusters and the machines, goes
-// from what is not ready down to what that waits for, and holds what it finds at the bottom against rules. It changes
-// nothing.
+// Package diagnose finds out why a management cluster does not get ready. It reads both clusters and the machines,
+// follows each object that is not ready down to what it waits for, and matches the objects at the bottom against rules.
+// It changes nothing.
 package diagnose
 
 import (
@@ -14,20 +14,20 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// Snapshot is what was read of one cluster, by name.
+// Snapshot holds what was read from one cluster, by object.
 type Snapshot struct {
 	cluster string
 	kinds   map[schema.GroupKind]bool
 	objects map[health.Ref]*unstructured.Unstructured
-	below   map[health.Ref][]health.Ref // what an object owns, or has applied
+	below   map[health.Ref][]health.Ref // the objects that an object owns or has applied
 	events  map[health.Ref][]Signal     // the newest first
 	logs    map[health.Ref][]string     // of containers of a Pod, or about a machine
-	said    map[health.Ref][]Signal     // by machines, or of them by the cloud
-	// installed are the namespaces of what this product installs or depends on.
+	said    map[health.Ref][]Signal     // by machines, or by the cloud about them
+	// installed are the namespaces of workloads that cluster-init installs or depends on.
 	installed map[string]bool
 }
 
-// NewSnapshot sorts what was read.
+// NewSnapshot returns the snapshot of an observation.
 func NewSnapshot(l readiness.Observation) *Snapshot {
 	s := &Snapshot{cluster: l.Cluster, kinds: map[schema.GroupKind]bool{},
 		objects: map[health.Ref]*unstructured.Unstructured{},
@@ -51,7 +51,7 @@ func NewSnapshot(l readiness.Observation) *Snapshot {
 	return s
 }
 
-// above are the owners of an object, what is made of it, and what of Flux applied it.
+// above returns the owners of an object, the objects created for it, and the Flux object that applied it.
 func above(u *unstructured.Unstructured) []health.Ref {
 	list := makes(u)
 	for _, owner := range u.GetOwnerReferences() {
@@ -72,12 +72,12 @@ func above(u *unstructured.Unstructured) []health.Ref {
 	return list
 }
 
-// absent says whether an object is known not to be there.
+// absent reports whether an object is known not to exist.
 func (s *Snapshot) absent(r health.Ref) bool {
 	return s.objects[r] == nil && s.kinds[schema.GroupKind{Group: r.Group, Kind: r.Kind}]
 }
 
-// state is that of an object, or that it is missing.
+// state returns the state of an object, or Missing.
 func (s *Snapshot) state(r health.Ref) health.State {
 	if u := s.objects[r]; u != nil {
 		return health.OfAny(u)
@@ -101,12 +101,12 @@ func (s *Snapshot) sortEvents(events []*unstructured.Unstructured) {
 		}
 		about := health.Ref{Group: version.Group, Kind: text("involvedObject", "kind"),
 			Namespace: text("involvedObject", "namespace"), Name: text("involvedObject", "name")}
-		s.events[about] = append(s.events[about], Signal{From: "event", Reason: text("reason"),
+		s.events[about] = append(s.events[about], Signal{Signal: "event", Reason: text("reason"),
 			Message: text("message")})
 	}
 }
 
-// lastSeen is when an event was last reported, as text that sorts by time.
+// lastSeen returns the time of an event's last report, as text that sorts by time.
 func lastSeen(e *unstructured.Unstructured) string {
 	for _, path := range [][]string{{"series", "lastObservedTime"}, {"lastTimestamp"}, {"eventTime"},
 		{"metadata", "creationTimestamp"}} {

@@ -92,7 +92,7 @@ func TestTake(t *testing.T) {
 	})
 }
 
-// limited is a connection of somebody who may list Kustomizations, and nothing else.
+// limited is a connection of a user who may list Kustomizations, and nothing else.
 func limited(ctx context.Context, t *testing.T) *kube.Cluster {
 	t.Helper()
 	name := metav1.ObjectMeta{Name: "limited"}

@@ -9,18 +9,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// followUps are findings about what an object is like that a rule may explain better, from what stands further down.
+// followUps are findings that a rule may explain better, from an object further down.
 func followUps() []string {
 	return []string{"workload-unavailable", "control-plane-part-down", "pod-pending", "pod-crashing", "suspended",
 		"paused", "quota-exceeded", "limit-range-refuses", "priority-class-missing",
 		"service-account-missing", "write-refused"}
 }
 
-// unhealthy is what keeps a cluster from acting though it may say that it is ready. What the rules have explained is
-// left to them.
+// unhealthy returns the problems that keep a cluster from acting, even if its objects are ready. It leaves out problems
+// that rules have explained.
 func unhealthy(seen Seen, explained []Finding) []Finding {
 	if seen.Ends {
-		return nil // it goes, and all of it with it
+		return nil // the whole cluster is being deleted
 	}
 	var found []Finding
 	for _, f := range readiness.Judge(seen.Observation) {
@@ -38,17 +38,17 @@ func unhealthy(seen Seen, explained []Finding) []Finding {
 	return found
 }
 
-// container is the kind of objects outside of both clusters, which a report names once.
+// container is the kind of objects outside of both clusters, which a report lists once.
 const container = "Container"
 
-// wasSaid reports whether the report has a finding about a container already, from the other cluster.
+// wasSaid reports whether the report already has this finding about a container from the other cluster.
 func (r *Report) wasSaid(f Finding) bool {
 	return strings.HasPrefix(f.Object, container+"/") && slices.ContainsFunc(r.Findings, func(said Finding) bool {
 		return said.Object == f.Object && said.Rule == f.Rule
 	})
 }
 
-// isExplained reports whether rules have found a cause of what is wrong with an object, or of what was made of it.
+// isExplained reports whether a rule has found the cause of an object's problem.
 func isExplained(findings []Finding, r health.Ref) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool {
 		return f.Object == r.String() || slices.Contains(f.Delays, r.String()) ||
@@ -56,7 +56,7 @@ func isExplained(findings []Finding, r health.Ref) bool {
 	})
 }
 
-// unexplained leaves out what is not ready because of what keeps the cluster from acting.
+// unexplained leaves out objects whose problem is already among the unhealthy findings.
 func unexplained(waiting, unhealthy []Finding) []Finding {
 	return slices.DeleteFunc(waiting, func(w Finding) bool {
 		return slices.ContainsFunc(unhealthy, func(f Finding) bool {
@@ -66,7 +66,7 @@ func unexplained(waiting, unhealthy []Finding) []Finding {
 	})
 }
 
-// finished reports whether the management cluster holds its own definition, and nobody else does.
+// finished reports whether only the management cluster holds its definition.
 func finished(o clusters.Observation) bool {
 	held := o.Bootstrap.State == clusters.BootstrapActive || o.Bootstrap.State == clusters.BootstrapPaused
 	return o.Management.State == clusters.ManagementActive && !held

@@ -8,54 +8,54 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// Finding is a cause that was found, and what to do about it.
+// Finding is a cause with its remedy.
 type Finding struct {
 	Cluster string `json:"cluster,omitempty"`
 	Object  string `json:"object"`
 	Rule    string `json:"rule"`
-	// Past and At are those of the Signal that the cause is known from.
+	// Past and At are those of the matched Signal.
 	Past   bool      `json:"past,omitempty"`
 	At     time.Time `json:"at,omitzero"`
 	Cause  string    `json:"cause"`
 	Remedy string    `json:"remedy"`
-	// Confidence is low where what was seen can have another cause too.
+	// Confidence is low if the observation can have another cause.
 	Confidence readiness.Confidence `json:"confidence"`
-	// Severity is "warning" where nothing waits for it yet, and "blocking" where something does not happen because of
-	// it; empty where something is not ready.
+	// Severity is "warning" if nothing waits for it yet, "blocking" if it stops something, and empty if an object is not
+	// ready.
 	Severity readiness.Severity `json:"severity,omitempty"`
-	// Transient is whether it can go away by itself.
+	// Transient reports whether the cause can go away by itself.
 	Transient bool     `json:"transient"`
-	Message   string   `json:"message,omitempty"` // what was seen, in its own words
+	Message   string   `json:"message,omitempty"` // the message of the signal
 	Log       []string `json:"log,omitempty"`     // the last lines of a container that ended
-	Chain     []Link   `json:"chain,omitempty"`   // from what is not ready down to Object
-	// Delays are the other objects that are not ready for the same cause.
+	Chain     []Link   `json:"chain,omitempty"`   // from the object that is not ready down to Object
+	// Delays are other objects that are not ready for the same cause.
 	Delays []string `json:"delays,omitempty"`
 
-	own bool // its rule counts whatever else is wrong below the object
+	matchDespiteChildren bool
 }
 
-// Lasting reports whether the confidence is high, and the cause does not go away by itself and is there now.
+// Lasting reports whether the cause is permanent: high confidence, current, and neither transient nor a warning.
 func (f Finding) Lasting() bool {
 	return f.Confidence == readiness.HighConfidence && !f.Transient && !f.Past && f.Severity != readiness.Warning
 }
 
-// Link is an object on the way down.
+// Link is an object on the path to a cause.
 type Link struct {
 	Object  string `json:"object"`
 	State   string `json:"state"`
 	Message string `json:"message,omitempty"`
 }
 
-// deepest is how far down a walk goes: a chain of owners that bites its own tail ends there.
+// deepest limits the depth of a walk: a cycle of owners ends there.
 const deepest = 16
 
-// examine walks down from each of roots that is not ready and returns the causes that rules know, and what is at the
-// bottom of the rest.
+// examine walks down from each root that is not ready. It returns the causes that rules know, and the bottom objects of
+// the other chains.
 func (s *Snapshot) examine(roots []health.Ref, rules []Rule) (findings, waiting []Finding) {
-	always := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.MatchReady })
+	onReady := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.MatchReady })
 	for _, root := range roots {
 		if s.state(root).Status == health.Ready {
-			if f, found := firstMatch(always, root, s.signals(root)); found {
+			if f, found := firstMatch(onReady, root, s.signals(root)); found {
 				findings = s.add(findings, f, []health.Ref{root})
 			}
 			continue
@@ -65,7 +65,7 @@ func (s *Snapshot) examine(roots []health.Ref, rules []Rule) (findings, waiting 
 		for i, chain := range chains {
 			said := 0
 			for _, e := range explained[i] {
-				if e.own || !above[chain[e.at]] {
+				if e.matchDespiteChildren || !above[chain[e.at]] {
 					findings = s.add(findings, e.Finding, chain[:e.at+1])
 					said++
 				}
@@ -81,11 +81,10 @@ func (s *Snapshot) examine(roots []health.Ref, rules []Rule) (findings, waiting 
 
 type explained struct {
 	Finding
-	at int // of the object in its chain
+	at int // index of the object in its chain
 }
 
-// explainAll explains each chain. above are the objects on the way down to a cause: what they say follows from it,
-// whichever chain they are looked at in.
+// explainAll explains each chain. above are the objects above a cause: their problem follows from it, in every chain.
 func (s *Snapshot) explainAll(chains [][]health.Ref, rules []Rule) (all [][]explained, above map[health.Ref]bool) {
 	above = map[health.Ref]bool{}
 	for _, chain := range chains {
@@ -100,29 +99,29 @@ func (s *Snapshot) explainAll(chains [][]health.Ref, rules []Rule) (all [][]expl
 	return all, above
 }
 
-// explain goes up from the bottom of a chain to the first object that a rule matches. Further up only those count that
-// have a cause of their own.
+// explain goes up from the bottom of a chain to the first object that a rule matches. Further up only rules with
+// MatchDespiteChildren count.
 func (s *Snapshot) explain(chain []health.Ref, rules []Rule) []explained {
 	var found []explained
-	own := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.MatchDespiteChildren })
+	despiteChildren := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.MatchDespiteChildren })
 	for i := len(chain) - 1; i >= 0; i-- {
 		if f, matches := firstMatch(rules, chain[i], s.signals(chain[i])); matches {
 			found = append(found, explained{f, i})
-			rules = own
+			rules = despiteChildren
 		}
 	}
 	return found
 }
 
-// add adds a finding with the chain that led to it; a cause that was found before only delays one object more.
+// add adds a finding with its chain. If the cause is already known, it adds the root to the delayed objects.
 func (s *Snapshot) add(list []Finding, f Finding, chain []health.Ref) []Finding {
 	for i := range list {
 		if list[i].Object != f.Object || list[i].Rule != f.Rule {
 			continue
 		}
 		root := chain[0].String()
-		onTheWay := slices.ContainsFunc(list[i].Chain, func(l Link) bool { return l.Object == root })
-		if !onTheWay && !slices.Contains(list[i].Delays, root) {
+		inChain := slices.ContainsFunc(list[i].Chain, func(l Link) bool { return l.Object == root })
+		if !inChain && !slices.Contains(list[i].Delays, root) {
 			list[i].Delays = append(list[i].Delays, root)
 		}
 		return list
@@ -138,7 +137,7 @@ func (s *Snapshot) add(list []Finding, f Finding, chain []health.Ref) []Finding 
 	return append(list, f)
 }
 
-// chains are the ways from root down to each object at the bottom that is not ready.
+// chains returns the paths from root down to each bottom object that is not ready.
 func (s *Snapshot) chains(root health.Ref) [][]health.Ref {
 	var all [][]health.Ref
 	seen := map[health.Ref]bool{root: true}
@@ -153,7 +152,7 @@ func (s *Snapshot) chains(root health.Ref) [][]health.Ref {
 			return
 		}
 		for _, next := range below {
-			if !seen[next] { // else another way has led there
+			if !seen[next] { // else another path has led there
 				seen[next] = true
 				walk(append(way, next))
 			}
@@ -163,7 +162,7 @@ func (s *Snapshot) chains(root health.Ref) [][]health.Ref {
 	return all
 }
 
-// unready are the objects that are not ready among those that an object waits for.
+// unready returns the objects that are not ready among those that an object waits for.
 func (s *Snapshot) unready(r health.Ref) []health.Ref {
 	var list []health.Ref
 	add := func(next health.Ref) {

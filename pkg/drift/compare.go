@@ -20,22 +20,22 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// Comparison is of an environment with its clusters.
+// Comparison compares an environment with its clusters.
 type Comparison struct {
 	Environment *environment.Environment
 	Tree        content.Tree // the content, with the release files in it
-	// Management is nil where there is none, or where it does not answer, as ManagementErr says: then what the
-	// bootstrap cluster's Flux applies to it is not compared.
+	// Management is nil if there is none, or if it does not answer (ManagementErr). Then the objects that the bootstrap
+	// cluster's Flux applies to it are not compared.
 	Management    *kube.Cluster
 	ManagementErr error
-	Known         *redact.Redactor // secrets, for what is no Secret
+	Known         *redact.Redactor // secrets to mask outside of Secrets
 }
 
-// askBound is for one question to a cluster.
+// askBound limits one request to a cluster.
 const askBound = 20 * time.Second
 
-// Compare says how a cluster differs in a phase. It ends at the first question that gets no answer; what it has found
-// until then it says.
+// Compare returns how a cluster differs in a phase. It stops at the first request without an answer, and returns what
+// it has found until then.
 func (c Comparison) Compare(ctx context.Context, in *kube.Cluster, phase environment.Phase) Cluster {
 	found := Cluster{Name: in.Name, Server: in.Config.Host, Phase: phase, Parts: []Part{}}
 	if err := c.compare(ctx, in, &found); err != nil {
@@ -50,7 +50,7 @@ func (c Comparison) compare(ctx context.Context, in *kube.Cluster, found *Cluste
 		return err
 	}
 	if !there {
-		found.All, found.Note = true, "it has no release of "+flux.ReleaseName+" yet: all would be made"
+		found.All, found.Note = true, "no release of "+flux.ReleaseName+" yet: everything would be created"
 		return nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, askBound)
@@ -82,8 +82,8 @@ func (c Comparison) compare(ctx context.Context, in *kube.Cluster, found *Cluste
 	return nil
 }
 
-// given are the values that the cluster's HelmRelease itself holds: those that a run decides by how far it is, and by
-// where Flux reads from.
+// given returns the values in the cluster's HelmRelease itself. They depend on the phase of a run and on the source of
+// Flux.
 func given(ctx context.Context, in *kube.Cluster) (values map[string]any, there bool, err error) {
 	release := &helmv2.HelmRelease{}
 	release.Namespace, release.Name = flux.Namespace, flux.ReleaseName
@@ -101,7 +101,7 @@ func given(ctx context.Context, in *kube.Cluster) (values map[string]any, there 
 	return values, true, err
 }
 
-// values compares those of the environment with those that the cluster was last given.
+// values compares the values of the environment with those last applied to the cluster.
 func (c Comparison) values(ctx context.Context, in *kube.Cluster) (Part, error) {
 	part := Part{Name: "values", Objects: []Object{}}
 	ctx, cancel := context.WithTimeout(ctx, askBound)
@@ -111,10 +111,10 @@ func (c Comparison) values(ctx context.Context, in *kube.Cluster) (Part, error) 
 	case err != nil:
 		return part, err
 	case whose == "":
-		part.All, part.Note = true, "the cluster was not given any yet"
+		part.All, part.Note = true, "no values were applied to the cluster yet"
 		return part, nil
 	case whose != c.Environment.ClusterName():
-		part.All, part.Note = true, "those that are there are of another cluster, "+whose
+		part.All, part.Note = true, "the applied values are those of another cluster, "+whose
 		return part, nil
 	}
 	for _, change := range changes {
@@ -127,7 +127,7 @@ func (c Comparison) values(ctx context.Context, in *kube.Cluster) (Part, error) 
 	return part, nil
 }
 
-// silent says whether nobody answered, in contrast to an answer that helps nobody.
+// silent reports whether an error means that nothing answered.
 func silent(err error) bool {
 	_, unreached := errors.AsType[*url.Error](err)
 	return unreached || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)

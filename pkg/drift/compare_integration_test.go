@@ -206,7 +206,7 @@ func TestCompare(t *testing.T) {
 		"no longer part of it": {change: func(ctx context.Context, t *testing.T) {
 			inventory(ctx, t, "capi", []kustomizev1.ResourceRef{{ID: "default_old_apps_Deployment", Version: "v1"}})
 			inventory(ctx, t, "cni", []kustomizev1.ResourceRef{{ID: "default_old_apps_DaemonSet", Version: "v1"}})
-		}, says: []string{"- Deployment default/old\n", ". DaemonSet default/old (no longer applied, and left)\n"}},
+		}, says: []string{"- Deployment default/old\n", ". DaemonSet default/old (no longer applied, not deleted)\n"}},
 		"no longer part of it, and never pruned": {change: func(ctx context.Context, t *testing.T) {
 			for name, annotations := range map[string]map[string]string{"kept": {"kustomize.toolkit.fluxcd.io/prune": "disabled"}, "loose": nil} {
 				o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
@@ -216,7 +216,7 @@ func TestCompare(t *testing.T) {
 			}
 			inventory(ctx, t, "capi", []kustomizev1.ResourceRef{{ID: "default_kept__ConfigMap", Version: "v1"},
 				{ID: "default_loose__ConfigMap", Version: "v1"}})
-		}, says: []string{". ConfigMap default/kept (no longer applied, and left)\n", "- ConfigMap default/loose\n"}},
+		}, says: []string{". ConfigMap default/kept (no longer applied, not deleted)\n", "- ConfigMap default/loose\n"}},
 		"it cannot be changed": {change: func(ctx context.Context, t *testing.T) {
 			patch(ctx, t, &corev1.ConfigMap{}, "capi", `{"immutable":true,"data":{"answer":"0"}}`)
 		}, says: []string{"! ConfigMap default/capi (the API server would refuse it): ", "immutable"}},
@@ -252,14 +252,14 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Where nobody may ask, or nobody answers, nothing is said of what is there.
+// Without permissions or without an answer, the report does not say what exists.
 func TestWhatCannotBeCompared(t *testing.T) {
 	env := load(t)
 	for name, change := range map[string]func(*clientcmdapi.Config){
-		"nobody may ask": func(c *clientcmdapi.Config) {
+		"no permissions": func(c *clientcmdapi.Config) {
 			c.AuthInfos[c.Contexts[c.CurrentContext].AuthInfo].Impersonate = "nobody"
 		},
-		"nobody answers": func(c *clientcmdapi.Config) {
+		"no answer": func(c *clientcmdapi.Config) {
 			c.Clusters[c.Contexts[c.CurrentContext].Cluster].Server = "https://127.0.0.1:1"
 		},
 	} {

@@ -1,5 +1,4 @@
-// Package drift says how what a cluster holds differs from what `up` would apply to it. It asks API servers for dry
-// runs, and changes nothing.
+// Package drift compares a cluster with what `up` would apply to it. It uses server-side dry runs and changes nothing.
 package drift
 
 import (
@@ -11,19 +10,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Report is how the clusters of an environment differ from it. No secret is in it. Its lists are never null.
+// Report lists how the clusters of an environment differ from it, without secrets. Its lists are never null.
 type Report struct {
 	Type          string    `json:"type"` // "diff"
 	SchemaVersion int       `json:"schemaVersion"`
 	Environment   string    `json:"environment"`
-	Note          string    `json:"note,omitempty"` // what could not be known, and does not stand in the way
-	Clusters      []Cluster `json:"clusters"`       // none: nothing is there, all would be made
+	Note          string    `json:"note,omitempty"` // what is not known, if that does not affect the comparison
+	Clusters      []Cluster `json:"clusters"`       // none: no cluster exists, everything would be created
 }
 
-// schemaVersion is that of the document. What is added to it leaves the version as it is.
+// schemaVersion is the version of the JSON document. Additions do not change it.
 const schemaVersion = 1
 
-// New returns a Report of an environment, of no cluster yet.
+// New returns a Report of an environment, without clusters yet.
 func New(environmentName string) Report {
 	return Report{Type: "diff", SchemaVersion: schemaVersion, Environment: environmentName, Clusters: []Cluster{}}
 }
@@ -33,23 +32,23 @@ type Cluster struct {
 	Name   string            `json:"name"` // "bootstrap" or "management"
 	Server string            `json:"server,omitempty"`
 	Phase  environment.Phase `json:"phase"`
-	All    bool              `json:"all,omitempty"`   // nothing of it is there yet: all would be made
-	Note   string            `json:"note,omitempty"`  // why it was not compared, and need not be
-	Error  string            `json:"error,omitempty"` // why it could not be compared, or only in part
+	All    bool              `json:"all,omitempty"`   // nothing of it exists yet: everything would be created
+	Note   string            `json:"note,omitempty"`  // why comparing it is not needed
+	Error  string            `json:"error,omitempty"` // why it could not be compared completely
 	Parts  []Part            `json:"parts"`
 }
 
 // Part is the values, the objects of the chart, or a component.
 type Part struct {
 	Name    string   `json:"name"`           // "values", "chart", or the component's
-	All     bool     `json:"all,omitempty"`  // nothing of it is there yet: all would be made
+	All     bool     `json:"all,omitempty"`  // nothing of it exists yet: everything would be created
 	Note    string   `json:"note,omitempty"` // what was not compared, and why
-	Same    int      `json:"same"`           // objects that are as they would be applied
+	Same    int      `json:"same"`           // objects that do not differ
 	Values  []Field  `json:"values,omitempty"`
 	Objects []Object `json:"objects"` // those that differ
 }
 
-// Change is what `up`, or Flux after it, would do about an object.
+// Change is what `up`, or Flux after it, would do with an object.
 type Change string
 
 // What happens to an object.
@@ -57,12 +56,12 @@ const (
 	Create  Change = "create"
 	Update  Change = "update"
 	Delete  Change = "delete"
-	Leave   Change = "leave"   // it is no longer applied, and not deleted either
+	Leave   Change = "leave"   // it is no longer applied and is not deleted
 	Refused Change = "refused" // the API server would refuse it
 	Unknown Change = "unknown" // it could not be compared
 )
 
-// Object is one that differs.
+// Object is an object that differs.
 type Object struct {
 	Change    Change  `json:"change"`
 	Kind      string  `json:"kind"`
@@ -72,10 +71,9 @@ type Object struct {
 	Message   string  `json:"message,omitempty"` // why it is refused or unknown
 }
 
-// Field is a difference. From is nil where nothing was there, To where nothing will be; both are where neither may be
-// shown.
+// Field is a difference. From is nil if the field is added, To if it is removed. Both are nil if neither may be shown.
 type Field struct {
-	Path string `json:"path"` // of a value with dots, of an object's field as a JSON pointer
+	Path string `json:"path"` // a value's path with dots, or a JSON pointer to an object's field
 	From any    `json:"from,omitempty"`
 	To   any    `json:"to,omitempty"`
 }
@@ -106,12 +104,12 @@ func (r Report) Values() int {
 	return n
 }
 
-// Differs says whether a run would change something.
+// Differs reports whether a run would change something.
 func (r Report) Differs() bool {
 	return r.missing() || r.Values()+r.Count(Create, Update, Delete, Refused) > 0
 }
 
-// missing says whether there is no cluster, or one or a part of one of which nothing is there yet.
+// missing reports whether no cluster exists, or a cluster or a part of one does not exist yet.
 func (r Report) missing() bool {
 	for _, c := range r.Clusters {
 		if c.All || slices.ContainsFunc(c.Parts, func(p Part) bool { return p.All }) {
@@ -121,8 +119,7 @@ func (r Report) missing() bool {
 	return len(r.Clusters) == 0
 }
 
-// Err is an error with the code fault.ClusterUnreachable where something could not be compared: nothing is said of
-// that.
+// Err is an error with the code fault.ClusterUnreachable if something could not be compared.
 func (r Report) Err() error {
 	var errs []error
 	for _, c := range r.Clusters {
@@ -137,5 +134,5 @@ func (r Report) Err() error {
 		return nil
 	}
 	return fault.Retryable(errors.Join(errs...), fault.ClusterUnreachable,
-		"What is shown is what is known. Run the same command again when all of it answers.")
+		"Run the same command again when everything answers: what is shown is incomplete.")
 }

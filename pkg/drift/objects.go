@@ -14,20 +14,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// Who applies what, as API servers know them.
+// The field managers by which API servers know who applies what.
 const (
 	helmController      = "helm-controller"
 	kustomizeController = "kustomize-controller"
 )
 
-// unmanaged are objects that Flux leaves as they are, by a label or an annotation.
+// unmanaged are the labels and annotations of objects that Flux does not change.
 var unmanaged = jsondiff.ExclusionSelector{
 	"kustomize.toolkit.fluxcd.io/reconcile": "disabled",
 	"kustomize.toolkit.fluxcd.io/ssa":       "Ignore",
 }
 
-// filledIn are the fields of an object that the control plane fills in, whatever is applied: the rules of a ClusterRole
-// that gathers those of others.
+// filledIn returns the fields that the control plane fills in: the rules of a ClusterRole with an aggregation rule.
 func filledIn(o *unstructured.Unstructured) jsondiff.IgnorePaths {
 	if _, gathers := o.Object["aggregationRule"]; gathers && o.GetKind() == "ClusterRole" {
 		return jsondiff.IgnorePaths{"/rules"}
@@ -35,8 +34,8 @@ func filledIn(o *unstructured.Unstructured) jsondiff.IgnorePaths {
 	return nil
 }
 
-// applied compares objects with what is there, as owner would apply them. The error is that of a cluster which gives no
-// answer.
+// applied compares objects with those in the cluster, as owner would apply them. The error means that the cluster does
+// not answer.
 func (c Comparison) applied(ctx context.Context, in *kube.Cluster, owner string, want []*unstructured.Unstructured,
 	part *Part) error {
 	for _, each := range want {
@@ -53,8 +52,8 @@ func (c Comparison) applied(ctx context.Context, in *kube.Cluster, owner string,
 	return nil
 }
 
-// dryRun compares one object with what is there. Whether it is there is asked first: a dry run fails where its
-// namespace or its definition is still to be made.
+// dryRun compares one object with the one in the cluster. It reads the object first: a dry run fails if the object's
+// namespace or definition does not exist yet.
 func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, want *unstructured.Unstructured) (
 	found Object, same bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
@@ -81,7 +80,7 @@ func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, 
 		return found, false, err
 	case apierrors.IsInvalid(err) && forced(want):
 		found = objectOf(Update, want)
-		found.Message = "Flux deletes it and makes it anew"
+		found.Message = "Flux deletes and recreates it"
 		return found, false, nil
 	case refused(err):
 		found = objectOf(Refused, want)
@@ -91,7 +90,7 @@ func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, 
 		found = objectOf(Unknown, want)
 		found.Message = c.Known.Text(err.Error())
 		return found, false, nil
-	case diff.Type == jsondiff.DiffTypeCreate: // it went meanwhile
+	case diff.Type == jsondiff.DiffTypeCreate: // it was deleted since
 		return objectOf(Create, want), false, nil
 	case diff.Type != jsondiff.DiffTypeUpdate:
 		return found, true, nil
@@ -104,13 +103,13 @@ func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, 
 	return found, false, nil
 }
 
-// forced says whether Flux makes an object anew where a field cannot be changed.
+// forced reports whether Flux recreates an object if a field cannot be changed.
 func forced(o *unstructured.Unstructured) bool {
 	return o.GetAnnotations()["kustomize.toolkit.fluxcd.io/force"] == "enabled"
 }
 
-// refused says whether the API server, or a policy or webhook that it asks, does not take an object, whoever applies
-// it. Who may not ask is told so in other words.
+// refused reports whether the API server, a policy or a webhook refuses an object from any client. Missing permissions
+// of this client have another error.
 func refused(err error) bool {
 	denied := apierrors.IsForbidden(err) && (strings.Contains(err.Error(), "denied the request") ||
 		strings.Contains(err.Error(), "denied request"))

@@ -18,7 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// chart compares the objects of the chart, and names those that it made and no longer has.
+// chart compares the objects of the chart, and lists those that it created earlier and no longer has.
 func (c Comparison) chart(ctx context.Context, in *kube.Cluster, rendered manifests.Rendered) (Part, error) {
 	part := Part{Name: "chart", Objects: []Object{}}
 	if err := c.applied(ctx, in, helmController, rendered.Chart, &part); err != nil {
@@ -44,19 +44,19 @@ func (c Comparison) chart(ctx context.Context, in *kube.Cluster, rendered manife
 	return part, nil
 }
 
-// madeOf are the objects of a kind that the release made.
+// madeOf returns the objects of a kind that the release created.
 func madeOf(ctx context.Context, in *kube.Cluster, kind schema.GroupVersionKind) ([]unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind)
 	if err := in.List(ctx, list, client.MatchingLabels(rollout.ReleaseLabels())); err != nil {
-		return nil, fmt.Errorf("list what the release made in the %s cluster, kind %s: %w", in.Name, kind.Kind, err)
+		return nil, fmt.Errorf("list objects of the release in the %s cluster, kind %s: %w", in.Name, kind.Kind, err)
 	}
 	return list.Items, nil
 }
 
-// component compares what Flux would apply for a component with what is there, and with what it applied last.
+// component compares what Flux would apply for a component with the cluster, and with what Flux applied last.
 func (c Comparison) component(ctx context.Context, in *kube.Cluster, rendered manifests.Rendered,
 	of manifests.Component) (Part, error) {
 	part := Part{Name: of.Name, Note: of.Note, Objects: []Object{}}
@@ -72,14 +72,14 @@ func (c Comparison) component(ctx context.Context, in *kube.Cluster, rendered ma
 	case of.Note != "":
 		return part, nil
 	case !there:
-		part.All, part.Note = true, fmt.Sprintf("it is not there: its %d objects would be made", len(of.Objects))
+		part.All, part.Note = true, fmt.Sprintf("does not exist yet: its %d objects would be created", len(of.Objects))
 		return part, nil
 	}
 	if appliedElsewhere(kustomization) {
 		if c.Management == nil {
-			part.Note = "it is applied to the management cluster, which is not there yet"
+			part.Note = "applies to the management cluster, which does not exist yet"
 			if part.All = c.ManagementErr == nil; !part.All {
-				part.Note = "it is applied to the management cluster, which does not answer: not compared"
+				part.Note = "not compared: applies to the management cluster, which does not answer"
 			}
 			return part, nil
 		}
@@ -98,7 +98,7 @@ func appliedElsewhere(kustomization *unstructured.Unstructured) bool {
 	return elsewhere
 }
 
-// gone are the objects that Flux applied last and that are not among want.
+// gone returns the objects that Flux applied last and that are not in want.
 func (c Comparison) gone(ctx context.Context, in *kube.Cluster, last *kustomizev1.Kustomization,
 	want []*unstructured.Unstructured) ([]Object, error) {
 	if last.Status.Inventory == nil {
@@ -128,8 +128,8 @@ func (c Comparison) gone(ctx context.Context, in *kube.Cluster, last *kustomizev
 	return gone, nil
 }
 
-// pruned says what Flux does with an object that it no longer applies: what says so itself is left, as all CRDs and
-// namespaces of components do.
+// pruned returns what Flux does with an object that it no longer applies. It keeps objects that disable pruning, as all
+// CRDs and namespaces of components do.
 func pruned(ctx context.Context, in *kube.Cluster, id object.ObjMetadata, version string) (Change, error) {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()
@@ -138,7 +138,7 @@ func pruned(ctx context.Context, in *kube.Cluster, id object.ObjMetadata, versio
 	err := in.Get(ctx, client.ObjectKey{Namespace: id.Namespace, Name: id.Name}, there)
 	switch {
 	case apierrors.IsNotFound(err), apimeta.IsNoMatchError(err):
-		return Delete, nil // it went already
+		return Delete, nil // already deleted
 	case err != nil:
 		return Leave, fmt.Errorf("read %s %s, which is no longer applied: %w", id.GroupKind.Kind, id.Name, err)
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// signs are what stands before an object, by its change.
+// signs are the prefixes of objects, by their change.
 var signs = map[Change]string{Create: "+", Update: "~", Delete: "-", Leave: ".", Refused: "!", Unknown: "?"}
 
-// says is what is added for a change that its sign does not say.
-var says = map[Change]string{Leave: "no longer applied, and left", Refused: "the API server would refuse it",
+// says explains changes whose sign is not enough.
+var says = map[Change]string{Leave: "no longer applied, not deleted", Refused: "the API server would refuse it",
 	Unknown: "could not be compared"}
 
 // Print writes a report for people.
@@ -28,7 +28,7 @@ func (r Report) Print(out io.Writer) error {
 	}
 	switch {
 	case len(r.Clusters) == 0:
-		fmt.Fprintln(&b, "No cluster of it is there: all would be made.")
+		fmt.Fprintln(&b, "No cluster exists yet: everything would be created.")
 	case !r.compared():
 		fmt.Fprintln(&b, "Nothing was compared.")
 	default:
@@ -38,8 +38,8 @@ func (r Report) Print(out io.Writer) error {
 	return err
 }
 
-// compared says whether anything of any cluster was: of one that is silent, or whose Flux applies nothing any more,
-// nothing is known.
+// compared reports whether any part of a cluster was compared. A cluster that does not answer, or whose Flux is
+// suspended, is not.
 func (r Report) compared() bool {
 	return slices.ContainsFunc(r.Clusters, func(c Cluster) bool { return c.All || len(c.Parts) > 0 })
 }
@@ -55,22 +55,22 @@ func (r Report) summary() string {
 		}
 	}
 	add(r.Values(), "value", "")
-	add(r.Count(Create), "object", " to make")
+	add(r.Count(Create), "object", " to create")
 	add(r.Count(Update), "object", " to change")
 	add(r.Count(Delete), "object", " to delete")
-	add(r.Count(Leave), "object", " to leave as it is")
+	add(r.Count(Leave), "object", " to leave unchanged")
 	add(r.Count(Refused), "object", " that would be refused")
 	add(r.Count(Unknown), "object", " that could not be compared")
 	if r.missing() {
-		what = append(what, "what is not there yet")
+		what = append(what, "what does not exist yet")
 	}
 	if len(what) == 0 {
 		return "Nothing differs in what could be compared."
 	}
-	return "What differs: " + strings.Join(what, ", ") + "."
+	return "Differences: " + strings.Join(what, ", ") + "."
 }
 
-// count is a number of things.
+// count returns a number with its noun.
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -98,11 +98,11 @@ func (c Cluster) print(b *strings.Builder) {
 		p.print(b)
 	}
 	if parts > 0 {
-		oneline.Fprintf(b, "  as it would be applied: %s with %s\n", count(parts, "part"), count(same, "object"))
+		oneline.Fprintf(b, "  unchanged: %s with %s\n", count(parts, "part"), count(same, "object"))
 	}
 }
 
-// fewNew is how many objects are named of a part of which nothing is there yet; the document for programs names all.
+// fewNew is how many objects of a new part are listed. The JSON document lists all.
 const fewNew = 3
 
 func (p Part) print(b *strings.Builder) {
@@ -127,7 +127,7 @@ func (p Part) print(b *strings.Builder) {
 	}
 }
 
-// String is Kind namespace/name, and what becomes of it where its sign does not say.
+// String is Kind namespace/name, with an explanation if the sign is not enough.
 func (o Object) String() string {
 	name := o.Name
 	if o.Namespace != "" {
@@ -143,7 +143,7 @@ func (o Object) String() string {
 	return text
 }
 
-// String is for people: a line.
+// String is one line for people.
 func (f Field) String() string {
 	if f.From == nil && f.To == nil {
 		return f.Path + ": changed"
@@ -153,7 +153,7 @@ func (f Field) String() string {
 
 const longestShown = 80
 
-// short is a value on a line. A text that is no JSON of its own stands without quotes.
+// short returns a value on one line. Text that is not JSON itself has no quotes.
 func short(value any) string {
 	if value == nil {
 		return "none"
@@ -161,7 +161,7 @@ func short(value any) string {
 	text, isText := value.(string)
 	if !isText || strings.ContainsAny(text, "\n\t") {
 		encoded, err := json.Marshal(value)
-		if err != nil { // nothing that came from JSON
+		if err != nil { // impossible for values that came from JSON
 			return "?"
 		}
 		text = string(encoded)

@@ -61,10 +61,10 @@ func TestNothingWasCompared(t *testing.T) {
 		"one of two": {[]drift.Cluster{{Name: "bootstrap", Error: "silent"},
 			{Name: "management", Parts: []drift.Part{{Name: "chart"}}}}, "Nothing differs in what could be compared."},
 		"one without a release": {[]drift.Cluster{{Name: "management", All: true}},
-			"What differs: what is not there yet."},
+			"Differences: what does not exist yet."},
 		"all of it, and it is so": {[]drift.Cluster{{Name: "management", Parts: []drift.Part{{Name: "chart"}}}},
 			"Nothing differs."},
-		"there is no cluster": {nil, "No cluster of it is there: all would be made."},
+		"there is no cluster": {nil, "No cluster exists yet: everything would be created."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := drift.New("demo")

@@ -4,7 +4,7 @@ package event
 
 import "time"
 
-// SchemaVersion is the version of the JSON form of the events; it grows when a field changes its meaning or goes.
+// SchemaVersion is the version of the JSON form of the events; it grows when a field changes its meaning or is removed.
 const SchemaVersion = 1
 
 // Type names what an event reports.
@@ -14,12 +14,12 @@ type Type string
 const (
 	RunStarted    Type = "run-started"    // first event of a run; Command and Environment are set
 	PhaseStarted  Type = "phase-started"  // Phase, Title
-	PhaseSkipped  Type = "phase-skipped"  // the phase's Check said that there is nothing to do; Message says why
+	PhaseSkipped  Type = "phase-skipped"  // the phase has nothing to do; Message says why
 	PhaseFinished Type = "phase-finished" // Phase, Elapsed
 	PhaseFailed   Type = "phase-failed"   // Phase, Elapsed, Failure
 	Progress      Type = "progress"       // a step inside a phase; Message
 	ObjectChanged Type = "object-changed" // a watched object has another state than before; Object
-	// heartbeat of a wait: Message says what for, Objects who is not ready and why
+	// heartbeat of a wait: Message says for what, Objects what is not ready and why
 	Waiting     Type = "waiting"
 	Warning     Type = "warning"      // something the user should know that does not stop the run
 	Log         Type = "log"          // a line of a library that the run calls; shown with --verbose only
@@ -48,7 +48,7 @@ type Object struct {
 // ID names the object the same way in every event: cluster/kind/namespace/name.
 func (o Object) ID() string { return o.Cluster + "/" + o.Kind + "/" + o.Namespace + "/" + o.Name }
 
-// Failure is an error in the form that leaves the process.
+// Failure is an error as JSON output and kept runs contain it.
 type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -56,7 +56,7 @@ type Failure struct {
 	Retry   bool   `json:"retry"`
 }
 
-// Delay is what makes a run end later than earlier runs did.
+// Delay says why and by how much a run takes longer than earlier runs.
 type Delay struct {
 	Objects []string      `json:"objects,omitempty"` // as Kind/name; none: the phase itself
 	By      time.Duration `json:"nanoseconds"`
@@ -72,12 +72,12 @@ type Event struct {
 	Title       string        `json:"title,omitempty"`
 	Message     string        `json:"message,omitempty"`
 	Elapsed     time.Duration `json:"elapsedNanoseconds,omitempty"`
-	// Remaining is how long the run will still take, as earlier runs did; of PhaseStarted and Waiting. Zero: nobody
-	// knows.
+	// Remaining is the estimated time until the end of the run, from earlier runs; of PhaseStarted and Waiting. Zero
+	// means not known.
 	Remaining time.Duration `json:"remainingNanoseconds,omitempty"`
-	// Delay is what makes the run end later than earlier runs did; of Waiting. Nil: nothing does, or nobody knows.
+	// Delay says why the run takes longer than earlier runs; of Waiting. Nil means no delay, or not known.
 	Delay *Delay `json:"delay,omitempty"`
-	// Ahead are the titles of the phases that come after one, in their order; of PhaseStarted.
+	// Ahead are the titles of the following phases, in order; of PhaseStarted.
 	Ahead   []string          `json:"ahead,omitempty"`
 	Object  *Object           `json:"object,omitempty"`
 	Objects []Object          `json:"objects,omitempty"`

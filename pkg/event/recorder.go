@@ -15,7 +15,7 @@ func (r *Recorder) Emit(e Event) {
 	r.events = append(r.events, e)
 }
 
-// Events returns a copy of what was emitted so far, in order.
+// Events returns a copy of the events so far, in order.
 func (r *Recorder) Events() []Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()

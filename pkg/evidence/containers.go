@@ -11,8 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// containers writes what the engine knows of the environment's containers and, with logs, what they have said, and the
-// journals of those that are machines.
+// containers writes the state of the environment's containers and, with logs, their logs and the journals of machines.
 func (c Collector) containers(ctx context.Context, f *folder, logs bool) {
 	if c.Engine == nil {
 		return
@@ -41,10 +40,10 @@ func (c Collector) containers(ctx context.Context, f *folder, logs bool) {
 	}
 }
 
-// container writes what the engine says of a container and, with logs, what the container has said itself.
+// container writes the state of a container and, with logs, its log and journal.
 func (c Collector) container(ctx context.Context, f *folder, name string, logs bool) {
 	machine := false
-	bounded(ctx, f, "what docker inspect says of "+name, func(ctx context.Context) error {
+	bounded(ctx, f, "docker inspect of "+name, func(ctx context.Context) error {
 		all, err := c.Engine.InspectAll(ctx, name)
 		if err != nil {
 			return err
@@ -52,7 +51,7 @@ func (c Collector) container(ctx context.Context, f *folder, name string, logs b
 		machine = isMachine(all)
 		withoutVariables(all)
 		f.objects(dockerName+"/"+inName(name)+".inspect.yaml",
-			"what docker inspect says, without the values of variables", []map[string]any{all})
+			"output of docker inspect, without the values of variables", []map[string]any{all})
 		return nil
 	})
 	if !logs {
@@ -79,7 +78,7 @@ func (c Collector) container(ctx context.Context, f *folder, name string, logs b
 	})
 }
 
-// isMachine says whether a container runs systemd and a node, now.
+// isMachine reports whether a container is a running machine.
 func isMachine(inspected map[string]any) bool {
 	config, _ := inspected["Config"].(map[string]any)
 	labels, _ := config["Labels"].(map[string]any)

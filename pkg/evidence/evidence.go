@@ -1,5 +1,5 @@
-// Package evidence gathers what a failed run leaves for the one who looks into it: the run's events, objects and logs
-// of both clusters, and the containers, without secrets, in one folder that a CI job can keep as an artifact.
+// Package evidence collects what a person needs to investigate a failed run: its events, objects and logs of both
+// clusters, and the containers. It writes them without secrets into one folder, which a CI job can keep as an artifact.
 package evidence
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
-// Engine is what is needed of the Docker engine.
+// Engine is the needed part of the Docker engine's client.
 type Engine interface {
 	Containers(context.Context, docker.Filter) ([]string, error)
 	Table(context.Context) (string, error)
@@ -22,44 +22,44 @@ type Engine interface {
 	Output(ctx context.Context, container string, args []string, limit int) (string, error)
 }
 
-// Collector gathers evidence into Dir. What it cannot get it notes in the summary and goes on.
+// Collector collects evidence into Dir. It lists in the summary what it cannot collect, and continues.
 type Collector struct {
 	Dir      string
 	Redactor *redact.Redactor
-	// Clusters connects to the clusters that answer; nil: there are none. Its error says which do not, and why.
+	// Clusters connects to the clusters that answer. Its error says which do not. Nil means no clusters.
 	Clusters func(context.Context) ([]*kube.Cluster, error)
 	Engine   Engine // nil: no containers
 	Cluster  string // name of the management cluster, which its containers are labelled with
-	// Left, unless it is nil, hears what could not be collected.
+	// Left, unless nil, is called for each item that could not be collected.
 	Left func(what string)
-	// Machines returns what machines that are no containers say; what it has until its error counts. nil: there are
-	// none.
+	// Machines returns the output of machines that are not containers. With an error, the partial result counts. Nil
+	// means no such machines.
 	Machines func(context.Context) ([]Said, error)
-	// Case returns what a diagnosis can be made of again, without secrets, as JSON; it is asked when the Redactor knows
-	// all of them. nil: that is not kept.
+	// Case returns the input of a diagnosis as JSON, without secrets. It is called once the Redactor knows all secrets.
+	// Nil means that no case is kept.
 	Case func(context.Context) ([]byte, error)
 }
 
-// Run is how the run ended that the evidence is of.
+// Run is the run that the evidence is about.
 type Run struct {
-	Command  string // as its user gave it, without flags
+	Command  string // as the user gave it, without flags
 	Version  string // of cluster-init
-	Err      error  // nil: it was collected on demand
+	Err      error  // nil if collected on demand
 	ExitCode int
 	Elapsed  time.Duration
 	Events   []byte   // one JSON object a line
 	Unread   []string // what could not be read before, and why
 }
 
-// How much is kept of a log, and how long one question may take: one part that hangs must not cost all others.
+// The limits for a log and for one request: a part that hangs must not block the others.
 const (
 	logLines  = 500
 	logBytes  = 1 << 20
 	callBound = 20 * time.Second
 )
 
-// Collect gathers until it is done or ctx ends, and returns what kept it from writing. What an earlier run left in the
-// folder is replaced.
+// Collect collects until it is done or ctx ends, and returns errors of writing. It replaces the evidence of an earlier
+// run.
 func (c Collector) Collect(ctx context.Context, run Run) error {
 	f, err := newFolder(c.Dir, c.Redactor)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 			}})
 	}
 	parts = append(parts, part{"containers", func(ctx context.Context) {
-		var unknown []string // any log, and a machine's journal, could hold one of their Secrets
+		var unknown []string // any log or journal could hold a secret of these clusters
 		if silent {
 			unknown = append(unknown, "a cluster that does not answer")
 		}
@@ -105,7 +105,7 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 		c.machines(ctx, f, len(unknown) == 0)
 	}})
 	if c.Case != nil {
-		parts = append(parts, part{"what a diagnosis is made of", func(ctx context.Context) { c.diagnosis(ctx, f) }})
+		parts = append(parts, part{"data for a diagnosis", func(ctx context.Context) { c.diagnosis(ctx, f) }})
 	}
 	for i, p := range parts {
 		p.within(ctx, len(parts)-i, f)
@@ -119,24 +119,23 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 	return errors.Join(f.failed...)
 }
 
-// diagnosis keeps what a diagnosis is made of. It leaves out the logs of a cluster whose Secrets are not known by
-// itself.
+// diagnosis keeps the data for a diagnosis, which itself leaves out logs of clusters with unknown Secrets.
 func (c Collector) diagnosis(ctx context.Context, f *folder) {
 	content, err := c.Case(ctx)
 	if err != nil {
-		f.problem("what a diagnosis is made of: %v", err)
+		f.problem("data for a diagnosis: %v", err)
 		return
 	}
 	f.write(CaseName, "what \"cluster-init diagnose --from\" reads", string(content))
 }
 
-// part is one piece of work with a share of the time of its own: a cluster that hangs must not cost all else.
+// part is a piece of work with its own share of the time: a cluster that hangs must not block the others.
 type part struct {
 	what    string
 	collect func(context.Context)
 }
 
-// within collects for at most one of shares equal shares of the time that is left.
+// within collects for at most 1/shares of the remaining time.
 func (p part) within(ctx context.Context, shares int, f *folder) {
 	if deadline, bounded := ctx.Deadline(); bounded {
 		own, cancel := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(shares))
@@ -145,11 +144,11 @@ func (p part) within(ctx context.Context, shares int, f *folder) {
 	}
 	p.collect(ctx)
 	if ctx.Err() != nil {
-		f.problem("the rest of %s: the time for it was over", p.what)
+		f.problem("the rest of %s: timed out", p.what)
 	}
 }
 
-// connect returns those clusters that answer. silent is whether there are others, which should.
+// connect returns the clusters that answer. silent reports whether another one should answer and does not.
 func (c Collector) connect(ctx context.Context, f *folder) (clusters []*kube.Cluster, silent bool) {
 	if c.Clusters == nil {
 		return nil, false
@@ -163,8 +162,7 @@ func (c Collector) connect(ctx context.Context, f *folder) (clusters []*kube.Clu
 	return clusters, err != nil
 }
 
-// bounded runs one question with its own bound, unless the time is over, and notes its error as one about what. It
-// returns whether there was an answer.
+// bounded runs one request with its own timeout and notes its error with the name what. It reports success.
 func bounded(ctx context.Context, f *folder, what string, ask func(context.Context) error) bool {
 	if ctx.Err() != nil {
 		return false

@@ -25,7 +25,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
-// What each test secret is known by: the run itself, a Secret of the cluster only, nobody.
+// What each test secret is known by: the run itself, a Secret of the cluster only, nothing.
 const (
 	ofTheRun     = `run s3cr"et+/ü`
 	ofTheCluster = "cluster-s3cret-0123456789"
@@ -120,7 +120,7 @@ func writtenForms(t *testing.T, secret string) map[string]string {
 	}
 }
 
-// oddPlaces are objects with secrets where nobody looks for them.
+// oddPlaces are objects with secrets in unexpected places.
 func oddPlaces(t *testing.T) []client.Object {
 	t.Helper()
 	forms := func(secret string) string { return fmt.Sprint(writtenForms(t, secret)) }

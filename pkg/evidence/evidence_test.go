@@ -145,7 +145,7 @@ func TestWithoutItsSecretsNothingOfAClusterIsWritten(t *testing.T) {
 	}
 }
 
-// A cluster that should answer and does not has Secrets that nobody knows: a container's log may hold one of them.
+// A cluster that should answer and does not has unknown Secrets: a container's log may hold one of them.
 func TestWithoutAnAnswerNoLogIsWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "artifacts")
 	c := Collector{Dir: dir, Redactor: redact.New(), Cluster: "demo", Engine: fakeEngine{},

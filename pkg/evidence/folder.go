@@ -22,7 +22,7 @@ const (
 	summaryName = "summary.txt"
 	eventsName  = "events.jsonl"
 	dockerName  = "docker"
-	// title begins each summary: by it a folder is known to be one of ours, which may be written anew.
+	// title begins each summary. It identifies a folder of an earlier run, which may be overwritten.
 	title    = "cluster-init: what "
 	ofARun   = title + "is left of a run that failed"
 	onDemand = title + "was collected on demand"
@@ -30,8 +30,7 @@ const (
 	CaseName = "diagnosis.json"
 )
 
-// Claim refuses, as a usage error, a folder that holds anything but an earlier run's evidence: files of others are
-// neither mixed with it nor removed. It changes nothing.
+// Claim refuses, as a usage error, a folder with other files than an earlier run's evidence. It changes nothing.
 func Claim(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -48,7 +47,7 @@ func Claim(dir string) error {
 		"Name a new or an empty folder with --output-dir.")
 }
 
-// folder writes files for their owner only, with secrets taken out, and keeps what the summary tells of them.
+// folder writes files without secrets that only their owner can read. It keeps the data for the summary.
 type folder struct {
 	root     string
 	redactor *redact.Redactor
@@ -125,8 +124,8 @@ func (f *folder) events(lines []byte) {
 	f.write(eventsName, "every event of the run, one JSON object a line, as of --output json", out.String())
 }
 
-// write writes a file, whatever its name is made of: it stays in the folder, and takes no other file's place. What a
-// terminal obeys is taken out, as files are shown there.
+// write writes a file inside the folder under a free name, whatever the given name is. It removes control characters,
+// because files are shown on terminals.
 func (f *folder) write(name, what, content string) {
 	name = f.free(name)
 	err := f.create(name, oneline.Lines(content))
@@ -151,7 +150,7 @@ func (f *folder) create(name, content string) error {
 	return root.WriteFile(name, []byte(content), 0o600)
 }
 
-// free is a name of which each part can be that of a file, and which no other file has.
+// free returns a valid file name that no other file has.
 func (f *folder) free(name string) string {
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
@@ -166,10 +165,10 @@ func (f *folder) free(name string) string {
 	return free
 }
 
-// longestName is how many bytes of a name are kept: file systems take 255.
+// longestName is the maximum length of a name in bytes. File systems allow 255.
 const longestName = 200
 
-// fileName is a name of others, as a cloud has it, as one that a file can have.
+// fileName turns a foreign name, such as one from a cloud, into a file name.
 func fileName(part string) string {
 	part = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-+:@", r) {
@@ -186,5 +185,5 @@ func fileName(part string) string {
 	return part
 }
 
-// inName is a name of others as one part of the path of a file.
+// inName turns a foreign name into one element of a path.
 func inName(name string) string { return strings.ReplaceAll(name, "/", "-") }

@@ -2,12 +2,12 @@ package evidence
 
 import "context"
 
-// Said is what a machine, or the cloud about it, says: its fault, and the end of its console.
+// Said is output of a machine, or of the cloud about it: its fault, and the end of its console.
 type Said struct{ Machine, From, Text string }
 
 const machinesName = "machines"
 
-// machines writes what the machines say. Like a log it could hold a secret, so all of them must be known.
+// machines writes the output of machines. Like logs it could hold secrets, so all of them must be known.
 func (c Collector) machines(ctx context.Context, f *folder, known bool) {
 	if c.Machines == nil {
 		return

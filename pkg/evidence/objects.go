@@ -11,13 +11,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// ownKinds are the groups of API of which every kind is of interest, also those of providers that nobody here has heard
-// of: Flux, Cluster API, and what they stand on.
+// ownKinds returns the API groups of which every kind is collected, also of unknown providers: Flux, Cluster API, and
+// what they depend on.
 func ownKinds() []string {
 	return []string{"toolkit.fluxcd.io", "cluster.x-k8s.io", "cert-manager.io", "k-orc.cloud"}
 }
 
-// builtInKinds are those of Kubernetes' own kinds that say how it goes to a controller or a machine.
+// builtInKinds returns Kubernetes' own kinds that show the state of controllers and machines.
 func builtInKinds() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{
 		{Version: "v1", Resource: "nodes"},
@@ -30,7 +30,7 @@ func builtInKinds() []schema.GroupVersionResource {
 	}
 }
 
-// objects writes one file a kind.
+// objects writes one file per kind.
 func objects(ctx context.Context, f *folder, cluster *kube.Cluster) {
 	for _, resource := range append(customKinds(ctx, f, cluster), builtInKinds()...) {
 		name := resource.GroupResource().String()
@@ -49,7 +49,7 @@ func objects(ctx context.Context, f *folder, cluster *kube.Cluster) {
 	}
 }
 
-// customKinds asks which kinds of the groups of interest are served, each in the version that the server prefers.
+// customKinds returns the served kinds of ownKinds, each in the preferred version.
 func customKinds(ctx context.Context, f *folder, cluster *kube.Cluster) []schema.GroupVersionResource {
 	var found []schema.GroupVersionResource
 	bounded(ctx, f, "some kinds of the "+cluster.Name+" cluster", func(ctx context.Context) error {
@@ -62,7 +62,7 @@ func customKinds(ctx context.Context, f *folder, cluster *kube.Cluster) []schema
 	return found
 }
 
-// trimmed is an object without what only fills the file.
+// trimmed removes fields of an object that only fill the file.
 func trimmed(o unstructured.Unstructured) map[string]any {
 	if o.GetKind() == "ConfigMap" {
 		const most = 16 << 10
@@ -76,7 +76,7 @@ func trimmed(o unstructured.Unstructured) map[string]any {
 				continue
 			}
 			for key, value := range data {
-				// it is a map of strings
+				// a map of strings
 				_ = unstructured.SetNestedField(o.Object, fmt.Sprintf("(%d bytes are left out)", len(value)), field,
 					key)
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// summary writes what one reads first.
+// summary writes the file to read first.
 func (f *folder) summary(run Run) {
 	var out strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
@@ -33,8 +33,8 @@ func (f *folder) summary(run Run) {
 		}
 	}
 	line(
-		"\nWhat is here. Secrets are replaced by ***: names, addresses and what you run are not, so think of who may " +
-			"read it.")
+		"\nFiles. Secrets are replaced by ***, but not names, addresses and what you run: decide who may " +
+			"read them.")
 	files := append([]described{{summaryName, "this file"}}, f.files...)
 	width := 0
 	for _, file := range files {

@@ -1,4 +1,4 @@
-// Package fault gives an error a stable code, a hint for its reader and word on whether a retry may help.
+// Package fault gives an error a stable code, a hint for its reader, and says whether a retry may help.
 // The message says what failed on which object; the hint, kept apart from it, says what to do.
 package fault
 
@@ -51,7 +51,7 @@ const (
 	CleanupFailed        Code = "cleanup/failed"
 	CleanupRefused       Code = "cleanup/refused"
 	ConfirmationRequired Code = "confirmation/required"
-	StatusOnTheWay       Code = "status/on-the-way"
+	StatusProgressing    Code = "status/progressing"
 	StatusAbsent         Code = "status/absent"
 	StatusBroken         Code = "status/broken"
 	RunUnknown           Code = "run/unknown"
@@ -73,7 +73,7 @@ func (f *Fault) Error() string { return f.Err.Error() }
 // Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// New makes a fault from a message.
+// New returns a fault with a message.
 func New(code Code, message, hint string) error {
 	return &Fault{Code: code, Hint: hint, Err: errors.New(message)}
 }
@@ -86,7 +86,7 @@ func Wrap(err error, code Code, hint string) error {
 	return &Fault{Code: code, Hint: hint, Err: err}
 }
 
-// Retryable marks err as one that the same command may get past when it is run again; nil stays nil.
+// Retryable marks err as one that may not recur when the same command runs again; nil stays nil.
 func Retryable(err error, code Code, hint string) error {
 	if err == nil {
 		return nil
@@ -106,7 +106,7 @@ func CodeOf(err error) Code {
 	return Unknown
 }
 
-// CodeOr returns the code of err, or another one where nobody gave it any.
+// CodeOr returns the code of err, or other if err has none.
 func CodeOr(err error, other Code) Code {
 	if code := CodeOf(err); code != Unknown {
 		return code
@@ -114,8 +114,8 @@ func CodeOr(err error, other Code) Code {
 	return other
 }
 
-// HintOf returns the hint of the outermost fault in err's chain that has one. Where err joins several causes, each has
-// its say: their hints are one a line, in the order of the causes, none twice.
+// HintOf returns the hint of the outermost fault in err's chain that has one. If err joins several causes, it returns
+// the hint of each, one per line, in the order of the causes and without duplicates.
 func HintOf(err error) string {
 	var hints []string
 	collectHints(err, &hints)
@@ -134,14 +134,14 @@ func collectHints(err error, hints *[]string) {
 	}
 }
 
-// CanRetry says whether running the same command again may help: a fault in err's chain is marked so. Of several
-// joined faults all must be, for each of them alone stops the next run.
+// CanRetry reports whether running the same command again may help: a fault in err's chain is retryable. Of several
+// joined faults all must be, because each of them stops the next run.
 func CanRetry(err error) bool {
 	retry, _ := canRetry(err)
 	return retry
 }
 
-// canRetry also says whether there is any fault in err's tree.
+// canRetry also reports whether err's tree contains any fault.
 func canRetry(err error) (retry, isFault bool) {
 	f, ok := err.(*Fault)
 	if ok && f.Retry {

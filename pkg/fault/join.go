@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Join makes one error of several problems that do not depend on each other, so that the reader can correct all of them
-// at once: its message has a line for each, its code is that of the first and its hint all their hints. Nils are left
-// out, and so is a problem that says what another one said; joined problems that are joined again stay one list. A
-// single problem stays as it is; none is nil.
+// Join makes one error of several independent problems, so that the user can fix all of them at once. Its message has a
+// line for each, its code is that of the first, and its hint has all their hints. Nils and duplicates are left out, and
+// nested joins become one list. A single problem is returned as it is; without any, Join returns nil.
 func Join(errs ...error) error {
 	var list []error
 	for _, err := range errs {
@@ -28,12 +27,12 @@ func Join(errs ...error) error {
 	return &joined{list}
 }
 
-// Problems takes apart what Join made: err itself when that is one problem only, nothing for nil.
+// Problems splits the result of Join: it returns err itself if that is one problem, and nothing for nil.
 func Problems(err error) []error {
 	if err == nil {
 		return nil
 	}
-	if several, ok := err.(*joined); ok { // what wraps it has words of its own
+	if several, ok := err.(*joined); ok { // an error that wraps it has its own message
 		return several.list
 	}
 	return []error{err}

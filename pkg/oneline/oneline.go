@@ -1,5 +1,5 @@
-// Package oneline makes text of others fit for a terminal and for the log of a CI job: on one line, or on lines without
-// what either of them obeys.
+// Package oneline makes foreign text safe for terminals and CI logs: one line, or lines without control characters and
+// commands.
 package oneline
 
 import (

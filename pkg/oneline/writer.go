@@ -17,8 +17,8 @@ type Log struct {
 	StopToken string
 }
 
-// Writer writes what others have said to a terminal, a pipe or a log, without what these obey. What this program means
-// them to obey goes through Own.
+// Writer writes foreign text to a terminal, a pipe or a log, without control characters and commands. Own writes this
+// program's own control sequences.
 type Writer struct {
 	log    Log
 	filter func(string) string // nil: none
@@ -29,7 +29,7 @@ type Writer struct {
 	head    string // the first characters of the line that is being written, without blanks before them; one is enough
 	tail    string // its last characters, as far as a command may begin in them
 	inLine  bool   // the last character that was written ended no line
-	stopped bool   // GitHub was told to obey nothing
+	stopped bool   // GitHub ignores commands now
 }
 
 // NewWriter returns a Writer to out. filter, if any, goes over each text before it is written.

@@ -6,7 +6,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// heartbeat says that a phase is still at work when nobody has heard of it for a while.
+// heartbeat reports that a phase still runs after a time without events.
 type heartbeat struct {
 	out     func(event.Event)
 	heard   chan struct{}
@@ -37,7 +37,7 @@ func (r Runner) startHeartbeat(p Phase, out func(event.Event)) *heartbeat {
 	return h
 }
 
-// emit passes e on. A library's line is seen with --verbose only, so it is no sign of life.
+// emit passes e on. Lines of libraries show only with --verbose, so they do not reset the heartbeat.
 func (h *heartbeat) emit(e event.Event) {
 	h.out(e)
 	if e.Type == event.Log {
@@ -45,11 +45,11 @@ func (h *heartbeat) emit(e event.Event) {
 	}
 	select {
 	case h.heard <- struct{}{}:
-	default: // it has not taken note of the last one yet
+	default: // the last signal is still pending
 	}
 }
 
-// stop returns when nothing will be said any more.
+// stop returns after the last event.
 func (h *heartbeat) stop() {
 	close(h.end)
 	<-h.stopped

@@ -6,11 +6,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// Notes is a Reporter that keeps what is said, for one who looks without a run. It is not for several goroutines at
-// once.
+// Notes is a Reporter that keeps progress and warnings, for checks without a run. It is not safe for concurrent use.
 type Notes struct{ Seen, Warnings []string }
 
-// Progress keeps what was seen.
+// Progress keeps a message.
 func (n *Notes) Progress(format string, args ...any) {
 	n.Seen = append(n.Seen, fmt.Sprintf(format, args...))
 }
@@ -23,7 +22,7 @@ func (n *Notes) Warn(format string, args ...any) {
 // Object drops the state of an object.
 func (n *Notes) Object(event.Object) {}
 
-// Waiting drops what is waited for.
+// Waiting drops a heartbeat.
 func (n *Notes) Waiting(string, []event.Object) {}
 
 // Log drops a line of a library.

@@ -8,7 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// State is what a phase's Check found.
+// State is the result of a phase's Check.
 type State int
 
 // The states of a phase.
@@ -17,13 +17,13 @@ const (
 	Done                 // nothing to do
 )
 
-// Status is the answer of a Check. Message says in a few words what was seen.
+// Status is the result of a Check. Message summarizes the observation.
 type Status struct {
 	State   State
 	Message string
 }
 
-// Reporter tells about progress inside a phase.
+// Reporter reports progress inside a phase.
 type Reporter interface {
 	Progress(format string, args ...any)
 	Warn(format string, args ...any)
@@ -32,12 +32,12 @@ type Reporter interface {
 	Log(line string)
 }
 
-// Phase is one step of a run, as data. Check observes and never changes anything; Run may be repeated while Check
-// says Pending. Timeout bounds Check and Run together; zero means no bound of its own.
+// Phase is one step of a run, as data. Check observes and never changes anything. Run may be repeated while Check
+// returns Pending. Timeout bounds Check and Run together. Zero means no timeout.
 type Phase struct {
 	Name, Title string
 	Timeout     time.Duration
-	Looks       bool // it looks and judges: a run that ends in it was refused
+	Looks       bool // the phase only checks: a run that ends in it was refused
 	Check       func(context.Context) (Status, error)
 	Run         func(context.Context, Reporter) error
 }

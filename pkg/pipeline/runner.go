@@ -12,14 +12,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Runner runs phases one after the other and emits what happens into Sink.
+// Runner runs phases one after the other and emits events into Sink.
 type Runner struct {
 	Sink event.Sink
 	Now  func() time.Time // injected clock
-	// Heartbeat is after how long a phase that says nothing is said to be still at work: a CI job that is silent for
-	// long looks dead, and some CI systems end it. Zero: never.
+	// Heartbeat is the time without events after which a phase reports that it still runs. Some CI systems kill silent
+	// jobs. Zero means never.
 	Heartbeat time.Duration
-	// Accepted is called once, before the first phase that does more than look. Nil: nobody wants to know.
+	// Accepted, unless nil, is called once before the first phase that changes something.
 	Accepted func()
 }
 
@@ -87,7 +87,7 @@ func (r Runner) phase(ctx context.Context, p Phase, ahead []string) error {
 	return err
 }
 
-// checkAndRun returns why the phase was skipped, or "" when it ran.
+// checkAndRun returns why the phase was skipped, or "" if it ran.
 func (r Runner) checkAndRun(ctx context.Context, p Phase, emit func(event.Event)) (string, error) {
 	phaseCtx := ctx
 	if p.Timeout > 0 {
@@ -107,39 +107,38 @@ func (r Runner) checkAndRun(ctx context.Context, p Phase, emit func(event.Event)
 	return "", r.explain(ctx, phaseCtx, p, p.Run(phaseCtx, reporter{emit: emit}))
 }
 
-// explain gives an error that comes from the user's Ctrl-C its own code, one that comes from something else that ended
-// ctx that cause, and one that comes from the phase's bound the time that ran out, and a code where it has none.
+// explain adds the reason to an error: the code for Ctrl-C, the cause that ended ctx, or the timeout of the phase.
 func (r Runner) explain(ctx, phaseCtx context.Context, p Phase, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil && OutlastsInterrupt(err):
 		return err
-	case ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) == fault.Timeout: // what it waited for is worth knowing
+	case ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) == fault.Timeout: // keep what it waited for
 		return fault.Retryable(fmt.Errorf("%w: %w", context.Cause(ctx), err), fault.Timeout,
 			fault.HintOf(context.Cause(ctx)))
-	case ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) != fault.Unknown: // not the user ended it
+	case ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) != fault.Unknown: // not ended by the user
 		return context.Cause(ctx)
 	case ctx.Err() != nil:
 		return fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted,
-			"Nothing is lost: run the same command again and it goes on from here.")
-	case phaseCtx.Err() == nil || !errors.Is(err, context.DeadlineExceeded): // a call's own bound is not the phase's
+			"Nothing is lost: run the same command again to resume from here.")
+	case phaseCtx.Err() == nil || !errors.Is(err, context.DeadlineExceeded): // the timeout of a call, not of the phase
 		return err
-	case fault.CodeOf(err) != fault.Unknown: // it knows better than the clock what is wrong
+	case fault.CodeOf(err) != fault.Unknown: // its own code is more specific than a timeout
 		return fmt.Errorf("not finished within %s: %w", p.Timeout, err)
 	}
 	return fault.Retryable(fmt.Errorf("not finished within %s: %w", p.Timeout, err), fault.Timeout,
-		"Run the same command again to go on waiting, or give it more time: --phase-timeout "+p.Name+"=DURATION.")
+		"Run the same command again to continue waiting, or give it more time: --phase-timeout "+p.Name+"=DURATION.")
 }
 
-// OutlastsInterrupt says whether err keeps its own code and hint although the user interrupted: a move that failed,
-// which goes on to its end whatever signal comes, and that another run has taken over since.
+// OutlastsInterrupt reports whether err keeps its code and hint after an interrupt: a failed move, which ignores
+// signals, or a takeover by another run.
 func OutlastsInterrupt(err error) bool {
 	return fault.CodeOf(err) == fault.PivotFailed && !errors.Is(err, context.Canceled) ||
 		fault.CodeOf(err) == fault.Busy
 }
 
-// FailureOf returns the form of err that events carry.
+// FailureOf returns err in the form for events.
 func FailureOf(err error) *event.Failure {
 	if err == nil {
 		return nil

@@ -122,7 +122,7 @@ func TestRunnerTellsTimeoutFromInterrupt(t *testing.T) {
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
 	lost, lose := context.WithCancelCause(t.Context())
-	lose(fault.New(fault.Busy, "somebody else is at work", "Wait for its end."))
+	lose(fault.New(fault.Busy, "another run holds the lock", "Wait for its end."))
 	tests := map[string]struct {
 		ctx  context.Context
 		want fault.Code
@@ -145,7 +145,7 @@ func TestRunnerTellsTimeoutFromInterrupt(t *testing.T) {
 	}
 }
 
-// A move goes on after Ctrl-C, so what became of it is what counts.
+// A move continues after Ctrl-C, so what became of it is what counts.
 func TestAFailedMoveKeepsItsCodeAndHint(t *testing.T) {
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()

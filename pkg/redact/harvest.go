@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// FromEnvironment returns the secrets among environment variables (NAME=value): those whose name says so, and the
-// passwords in proxies' addresses.
+// FromEnvironment returns the secrets among environment variables (NAME=value): values with the name of a secret, and
+// the passwords in proxies' addresses.
 func FromEnvironment(variables []string) []string {
 	var secrets []string
 	for _, v := range variables {
@@ -49,8 +49,8 @@ func FromValues(document map[string]any) []string {
 	return secrets
 }
 
-// FromSecret returns what must not be told of a value of a Secret: all of it, unless its key or its length says that it
-// is none, and the secrets within it, line by line, when it is a kubeconfig, a cloud-config or the like.
+// FromSecret returns the secrets in a value of a Secret: the whole value, unless its key or its length shows that it is
+// not secret. For a kubeconfig, a cloud-config or the like, it also returns the secrets within it, line by line.
 func FromSecret(key, value string) []string {
 	const short = 8 // what is shorter is a word, as "default" or "true", unless its key says that it is secret
 	secrets := inside(value)

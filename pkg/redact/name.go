@@ -31,7 +31,7 @@ func SecretName(name string) bool {
 }
 
 // Public reports whether values under a name are known to many, though they may stand in a Secret: names of things and
-// of users, places, addresses, and what OpenStack's clouds.yaml has beside the credentials.
+// of users, places, addresses, and what OpenStack's clouds.yaml has next to the credentials.
 func Public(name string) bool {
 	switch name {
 	case "ca.crt":

@@ -13,7 +13,7 @@ import (
 // needle is a string that is looked for.
 type needle struct {
 	text string
-	core bool // a part of the base64 of a secret: characters beside it hold the rest of its first and last byte
+	core bool // a part of the base64 of a secret: the characters next to it hold the rest of its first and last byte
 }
 
 // forms are the strings that give a secret away. Most escapings are undone by views; they are here as well, so that

@@ -56,7 +56,7 @@ func (r *Redactor) object(o map[string]any) map[string]any {
 // under returns the value of a key, of which all strings and numbers are secrets if secret says so. Below a map of its
 // own each name speaks for itself.
 func (r *Redactor) under(key string, secret bool, value any) any {
-	// as the name of a component, which may be somebody's password too
+	// for example the name of a component, which may also be a password
 	if text, isText := value.(string); isText && !secret && Public(key) {
 		return r.Text(text)
 	}

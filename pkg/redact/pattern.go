@@ -21,8 +21,7 @@ func (p pattern) redact(s string) string {
 	return p.find.ReplaceAllString(s, p.keep)
 }
 
-// patterns are for secrets that nobody told of. In logs line breaks and quotes are often escaped, hence all the
-// backslashes.
+// patterns find unknown secrets. Logs often escape line breaks and quotes, hence the backslashes.
 func patterns() []pattern {
 	return []pattern{
 		// Private keys, also those of which the beginning or the end was interrupted.
@@ -36,7 +35,7 @@ func patterns() []pattern {
 		{regexp.MustCompile(
 			`[A-Za-z0-9+/_-]*(?:UFJJVkFURSBLRVktLS0tL|BSSVZBVEUgS0VZLS0tLS|QUklWQVRFIEtFWS0tLS0t)[A-Za-z0-9+/_=-]*`),
 			Mark, []string{"UFJJVkFURSBLRVktLS0tL", "BSSVZBVEUgS0VZLS0tLS", "QUklWQVRFIEtFWS0tLS0t"}},
-		// What was compressed, in base64: nobody sees what is in it, as in what Helm stores.
+		// Compressed data in base64, as Helm stores it: its content cannot be searched.
 		{regexp.MustCompile(`H4sI[A-Za-z0-9+/_-](?:[A-Za-z0-9+/_-]|\s|\\+[nr]){15,}=*`), Mark, []string{"H4sI"}},
 		// HTTP: Authorization: Bearer ..., Basic ...
 		{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}`), "${1} " + Mark, nil},

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// reading is a text as somebody who undoes an escaping reads it. Byte i of it is origin[i] of the original text; nil
-// where both are the same.
+// reading is a text after undoing an escaping. Byte i is origin[i] of the original text. A nil origin means that both
+// are the same.
 type reading struct {
 	text   string
 	origin []span

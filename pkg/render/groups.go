@@ -10,25 +10,25 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// Folding is how a CI system is told which lines belong together.
+// Folding is how a CI system groups lines.
 type Folding interface {
-	// Begin stands directly before the line that a group is folded under.
+	// Begin is printed directly before the title line of a group.
 	Begin(e event.Event) string
-	// End is a line of its own.
+	// End is a separate line.
 	End(e event.Event) string
-	// Failure says why a run failed in the system's own way; empty: as in all plain lines.
+	// Failure returns the failure in the form of the CI system. Empty means the plain form.
 	Failure(run string, f event.Failure) string
 }
 
-// Grouped is Plain for the log of a CI job: each phase is a group, which is folded when one reads the log later. How a
-// phase ended, and why the run failed, stands outside.
+// Grouped is Plain for the log of a CI job. Each phase is a folded group. The results of phases and the failure of the
+// run are outside of the groups.
 type Grouped struct {
 	folding Folding
 
 	mu    sync.Mutex
 	out   io.Writer
 	plain *Plain
-	phase string // whose group is open; empty: none
+	phase string // of the open group; empty if none
 }
 
 // NewGrouped returns a Grouped view that writes to out.
@@ -36,7 +36,7 @@ func NewGrouped(out io.Writer, verbose bool, folding Folding) *Grouped {
 	return &Grouped{folding: folding, out: out, plain: NewPlain(out, verbose)}
 }
 
-// Emit writes e, if it is one for people.
+// Emit writes e if it is for people.
 func (g *Grouped) Emit(e event.Event) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -60,7 +60,7 @@ func (g *Grouped) Emit(e event.Event) {
 	g.plain.Emit(e)
 }
 
-// write writes a line that the CI system is to obey, past what keeps it from obeying others.
+// write writes a command for the CI system. It bypasses the filter that disarms commands in foreign text.
 func (g *Grouped) write(s string) {
 	if commands, is := g.out.(interface{ Own(text string) error }); is {
 		_ = commands.Own(s)
@@ -69,8 +69,7 @@ func (g *Grouped) write(s string) {
 	_, _ = io.WriteString(g.out, s)
 }
 
-// GitHub folds as GitHub Actions does, and makes a failure an annotation of the run. Its rules: "Workflow commands for
-// GitHub Actions".
+// GitHub writes the groups of GitHub Actions, and failures as annotations. See "Workflow commands for GitHub Actions".
 type GitHub struct{}
 
 // Begin begins a group.
@@ -79,19 +78,19 @@ func (GitHub) Begin(event.Event) string { return "::group::" }
 // End ends it.
 func (GitHub) End(event.Event) string { return "::endgroup::" }
 
-// Failure is an error annotation. It also shows in the log.
+// Failure returns an error annotation, which also shows in the log.
 func (GitHub) Failure(run string, f event.Failure) string {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	// What others chose may not end up in what GitHub and terminals obey: this line goes past what keeps it from that.
+	// this line bypasses the filter, so foreign text in it is escaped here
 	title := oneline.Sprintf("%s failed (%s)", run, string(f.Code))
 	return "::error title=" + property.Replace(title) + "::" + message.Replace(oneline.Lines(failureText(f)))
 }
 
-// GitLab folds as GitLab CI does. Its rules: "Custom collapsible sections".
+// GitLab writes the groups of GitLab CI. See "Custom collapsible sections".
 type GitLab struct{}
 
-// Begin begins a section, which is named after the phase.
+// Begin begins a section named after the phase.
 func (GitLab) Begin(e event.Event) string {
 	return fmt.Sprintf("\x1b[0Ksection_start:%d:%s[collapsed=true]\r\x1b[0K", e.Time.Unix(), sectionName(e.Phase))
 }
@@ -101,10 +100,10 @@ func (GitLab) End(e event.Event) string {
 	return fmt.Sprintf("\x1b[0Ksection_end:%d:%s\r\x1b[0K", e.Time.Unix(), sectionName(e.Phase))
 }
 
-// Failure is as in all plain lines: GitLab has no form of its own.
+// Failure returns "": GitLab has no form for failures.
 func (GitLab) Failure(string, event.Failure) string { return "" }
 
-// sectionName has only what GitLab allows in the name of a section.
+// sectionName returns a name with the characters that GitLab allows.
 func sectionName(phase string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' || r == '-' {

@@ -1,4 +1,4 @@
-// Package render turns events into what a person or a program reads. It reads events and nothing else.
+// Package render turns events into output for people and programs. It reads only events.
 package render
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// JSON writes one JSON object per line and event, each with the version of its form.
+// JSON writes each event as one line of JSON with its schema version.
 type JSON struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -18,7 +18,7 @@ type JSON struct {
 // NewJSON returns a JSON view that writes to out.
 func NewJSON(out io.Writer) *JSON { return &JSON{out: out} }
 
-// Emit writes e. An error of the writer has no one left to hear of it and is dropped.
+// Emit writes e. It drops errors of the writer, because nothing could report them.
 func (j *JSON) Emit(e event.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

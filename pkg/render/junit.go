@@ -43,8 +43,8 @@ type (
 	}
 )
 
-// JUnit returns the events of one run as a JUnit report: a testcase for each phase that was begun. A run that failed
-// outside of its phases, or that was interrupted, has one more, with the name of its command.
+// JUnit returns the events of one run as a JUnit report, with a testcase for each phase that started. A run that was
+// interrupted, or failed outside of its phases, has one more testcase, named after its command.
 func JUnit(events []event.Event) ([]byte, error) {
 	j := junit{open: -1}
 	for _, e := range events {
@@ -58,15 +58,15 @@ func JUnit(events []event.Event) ([]byte, error) {
 	return append([]byte(xml.Header), append(content, '\n')...), nil
 }
 
-// junit is a report that is being made.
+// junit builds a report.
 type junit struct {
 	suite   junitSuite
 	command string
 	class   string
 	start   time.Time
-	// the testcase of the phase that has not ended, or has failed: what comes after that is about it; -1: none
+	// the testcase of the open or failed phase, which later output belongs to; -1 if none
 	open     int
-	output   []string // what was said since it began
+	output   []string // since the phase began
 	awaited  []event.Object
 	causes   []string
 	finished bool
@@ -114,10 +114,10 @@ func (j *junit) take(e event.Event) {
 	}
 }
 
-// running tells whether the open testcase is of a phase that has not ended.
+// running reports whether the phase of the open testcase has not ended.
 func (j *junit) running() bool { return j.open >= 0 && j.suite.Cases[j.open].Failure == nil }
 
-// endPhase gives the open testcase what was said in its phase, and after its failure.
+// endPhase adds the output of the phase to the open testcase.
 func (j *junit) endPhase() {
 	if j.open >= 0 {
 		j.suite.Cases[j.open].Output = strings.Join(j.output, "\n")
@@ -136,18 +136,18 @@ func (j *junit) failureOf(f *event.Failure) *junitFailure {
 	return &junitFailure{Type: f.Code, Message: oneline.Of(f.Message, 300), Text: text}
 }
 
-// close ends what is open: a run that was interrupted leaves a phase, and one that failed outside of its phases has
-// none to blame. Causes come after the phase that failed.
+// close ends the open testcase of an interrupted run, and adds one for a failure outside of phases. Causes come after
+// the failed phase.
 func (j *junit) close() {
-	cutOff := &event.Failure{Code: "interrupted", Message: "the run was interrupted",
+	interrupted := &event.Failure{Code: "interrupted", Message: "the run was interrupted",
 		Hint: "Run the same command again: it resumes."}
 	switch {
 	case !j.finished && j.running():
-		j.suite.Cases[j.open].Failure = j.failureOf(cutOff)
+		j.suite.Cases[j.open].Failure = j.failureOf(interrupted)
 	case !j.finished:
-		j.failure = cutOff
+		j.failure = interrupted
 	}
-	outside := "" // what was said outside of the phases
+	outside := "" // output outside of phases
 	if j.open < 0 {
 		outside = strings.Join(j.output, "\n")
 	}

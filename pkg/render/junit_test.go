@@ -97,7 +97,7 @@ func TestJUnitHasWhatCameAfterAFailure(t *testing.T) {
 		"after a phase": {[]event.Event{begun, phase, said(event.Progress, "before"), failed, history,
 			cause, over}, 1, "before\n" + history.Message + "\ncause: no disk", "not ready\ncause: no disk"},
 		"killed meanwhile": {[]event.Event{begun, phase, failed, history}, 1, history.Message, "not ready"},
-		"another phase goes on": {[]event.Event{begun, phase, failed, history, phase,
+		"another phase runs": {[]event.Event{begun, phase, failed, history, phase,
 			said(event.Progress, "other"), {Type: event.PhaseFinished}, over}, 2, "other", ""},
 		"outside of all phases":      {[]event.Event{begun, history, over}, 1, history.Message, "not ready"},
 		"in a phase without its end": {[]event.Event{begun, phase, history, over}, 2, "", "not ready"},

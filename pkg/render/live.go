@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// Live shows a run on a terminal: what has happened scrolls by, as in Plain; below it stands what is under way, with
-// what it waits for, painted anew as it changes.
+// Live shows a run on a terminal. Past events scroll by as in Plain. Below them, a block shows the current phase and
+// its objects, repainted on each change.
 type Live struct {
 	screen  *Screen
 	colours bool
@@ -23,37 +23,37 @@ type Live struct {
 	lines    bytes.Buffer
 	phase    *phaseUnderWay // nil: none
 	underWay map[string]*objectUnderWay
-	left     time.Duration // of the run, as it was painted last; 0: it never was
-	painting chan struct{} // closed to end the goroutine that paints the time; nil: there is none
+	left     time.Duration // of the run, as last painted; 0 if never
+	painting chan struct{} // closed to end the goroutine that repaints the time; nil if there is none
 	painter  sync.WaitGroup
 }
 
-// phaseUnderWay is the phase that a run is in.
+// phaseUnderWay is the current phase of a run.
 type phaseUnderWay struct {
 	title     string
 	begun     time.Time
-	remaining time.Duration // of the run, at `at`; 0: nobody knows
+	remaining time.Duration // of the run, at `at`; 0 if not known
 	at        time.Time
-	ahead     []string // titles of the phases that come after it
+	ahead     []string // titles of the following phases
 	delay     *event.Delay
 }
 
-// objectUnderWay is an object that is awaited.
+// objectUnderWay is an object that the phase waits for.
 type objectUnderWay struct {
 	event.Object
 	since time.Time
 }
 
-// LiveOptions are those of a Live view.
+// LiveOptions are the options of a Live view.
 type LiveOptions struct {
 	Verbose bool
 	Colours bool
 	Now     func() time.Time
-	// Tick makes what repaints the time, and what stops it; nil: once a second.
+	// Tick returns the channel that triggers repaints, and its stop function. Nil means once a second.
 	Tick func() (ticks <-chan time.Time, stop func())
 }
 
-// NewLive returns a Live view on a screen. It paints from the event that begins a run to the one that ends it.
+// NewLive returns a Live view on a screen. It paints from the first to the last event of a run.
 func NewLive(screen *Screen, o LiveOptions) *Live {
 	l := &Live{screen: screen, colours: o.Colours, now: o.Now, tick: o.Tick, underWay: map[string]*objectUnderWay{}}
 	if l.tick == nil {
@@ -66,11 +66,11 @@ func NewLive(screen *Screen, o LiveOptions) *Live {
 	return l
 }
 
-// Emit shows e. A terminal that cannot be written to any more stops nothing: whoever gave it knows.
+// Emit shows e. It ignores errors of the terminal, which its owner handles.
 func (l *Live) Emit(e event.Event) {
 	l.mu.Lock()
 	l.take(e)
-	if e.Type != event.Waiting && e.Type != event.PhaseStarted { // those stand in the block
+	if e.Type != event.Waiting && e.Type != event.PhaseStarted { // shown in the block
 		l.plain.Emit(e)
 	}
 	above := l.coloured(oneline.Lines(l.lines.String()))
@@ -90,7 +90,7 @@ func (l *Live) Emit(e event.Event) {
 	}
 }
 
-// take learns from e what is under way.
+// take updates the state of the block from e.
 func (l *Live) take(e event.Event) {
 	switch e.Type {
 	case event.RunStarted:
@@ -109,7 +109,7 @@ func (l *Live) take(e event.Event) {
 	}
 }
 
-// begin starts to paint the time.
+// begin starts repainting the time.
 func (l *Live) begin() {
 	if l.painting != nil {
 		return
@@ -147,7 +147,7 @@ func (l *Live) object(o event.Object, at time.Time) {
 	known.Object = o
 }
 
-// waiting takes a heartbeat, which names all that is awaited: nothing else is.
+// waiting takes a heartbeat. It lists all awaited objects.
 func (l *Live) waiting(e event.Event) {
 	if l.phase != nil {
 		l.phase.remaining, l.phase.at, l.phase.delay = e.Remaining, e.Time, e.Delay
@@ -167,10 +167,10 @@ func (l *Live) waiting(e event.Event) {
 	}
 }
 
-// mostAhead is how many phases that are ahead have a line.
+// mostAhead is how many following phases have a line.
 const mostAhead = 3
 
-// ahead are the phases that come next.
+// ahead returns the lines of the following phases.
 func (l *Live) ahead() []string {
 	var lines []string
 	for i, title := range l.phase.ahead {
@@ -182,8 +182,8 @@ func (l *Live) ahead() []string {
 	return lines
 }
 
-// remaining is how long the run will still take, as it is to be painted: never more than it was painted before, though
-// an event may say so, as when a phase takes longer than it usually did. 0: nobody knows.
+// remaining returns the remaining time to paint. It never exceeds the time painted before, even if an event says so.
+// Zero means not known.
 func (l *Live) remaining(now time.Time) time.Duration {
 	left := l.phase.remaining - now.Sub(l.phase.at)
 	if l.phase.remaining == 0 || left < time.Second {

@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// block is what is under way, as lines.
+// block returns the lines of the block.
 func (l *Live) block() []string {
 	if l.phase == nil {
 		return nil
@@ -38,7 +38,7 @@ func (l *Live) block() []string {
 	return append(lines, l.ahead()...)
 }
 
-// byNeed sorts first what waits for nothing else.
+// byNeed sorts objects that wait for nothing else first.
 func byNeed(a, b *objectUnderWay) int {
 	if need := len(a.WaitsFor) - len(b.WaitsFor); need != 0 {
 		return need
@@ -61,7 +61,7 @@ func (l *Live) line(o *objectUnderWay, last bool, widest int, now time.Time) str
 	return text + paint(l.colours, colour, l.state(o))
 }
 
-// state is what an object waits for, or what it says, and how many wait for it.
+// state returns what an object waits for, or its message, and how many objects wait for it.
 func (l *Live) state(o *objectUnderWay) string {
 	if len(o.WaitsFor) > 0 {
 		return "waits for " + oneline.Of(strings.Join(o.WaitsFor, ", "), 200)
@@ -76,7 +76,7 @@ func (l *Live) state(o *objectUnderWay) string {
 	return state
 }
 
-// behind is how many objects wait for o, also through others.
+// behind returns how many objects wait for o, directly or indirectly.
 func (l *Live) behind(o *objectUnderWay) int {
 	counted := map[string]bool{o.ID(): true}
 	names := []string{o.Name}
@@ -94,12 +94,12 @@ func (l *Live) behind(o *objectUnderWay) int {
 	return len(counted) - 1
 }
 
-// named is Kind/name.
+// named returns Kind/name.
 func named(o *objectUnderWay) string { return oneline.Of(o.Kind+"/"+o.Name, 120) }
 
 func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-len(text)))
 }
 
-// short is a time for people who watch it pass: whole seconds.
+// short formats a duration in whole seconds.
 func short(d time.Duration) string { return max(0, d).Truncate(time.Second).String() }

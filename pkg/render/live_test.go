@@ -146,7 +146,7 @@ func TestLiveCountsWhatIsBehind(t *testing.T) {
 	}
 }
 
-// What is left, as it stands on the terminal, never grows within a run, and goes once nobody knows it any more.
+// What is left, as it stands on the terminal, never grows within a run, and disappears once it is not known.
 func TestLiveNeverPaintsThatMoreIsLeft(t *testing.T) {
 	w := watch(100, 30, false)
 	said := func(kind event.Type, remaining time.Duration) {
@@ -171,7 +171,7 @@ func TestLiveNeverPaintsThatMoreIsLeft(t *testing.T) {
 	shows("1m46s left")
 	w.tick(10 * time.Second)
 	shows("1m40s left")
-	said(event.Waiting, 0) // nobody knows any more
+	said(event.Waiting, 0) // no longer known
 	shows("")
 	w.tick(time.Second)
 	shows("")
@@ -205,7 +205,7 @@ func TestLiveOnATerminalThatIsMadeNarrower(t *testing.T) {
 	w.emit(event.Event{Type: event.RunFinished, Time: w.at})
 }
 
-// Others write to the terminal too: an interrupt is told, a question asked.
+// Others write to the terminal too: an interrupt is reported, a question asked.
 func TestScreenTakesWhatOthersWrite(t *testing.T) {
 	terminal := newTerminal(40, 10)
 	s := render.NewScreen(terminal, terminal.size, nil)

@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// Plain writes lines for a person, each with the time since the run began: one for each change worth reading, and a
-// heartbeat that says who waits for whom and why.
+// Plain writes lines for a person, each with the time since the run began: relevant changes, and heartbeats with the
+// objects that the run waits for.
 type Plain struct {
 	Verbose bool // also the lines of libraries and every message of an object
 
@@ -22,7 +22,7 @@ type Plain struct {
 	out   io.Writer
 	start time.Time
 
-	last     map[string]string // by object: what was said of it
+	last     map[string]string // by object: its last line
 	wasReady map[string]bool
 }
 
@@ -31,7 +31,7 @@ func NewPlain(out io.Writer, verbose bool) *Plain {
 	return &Plain{out: out, Verbose: verbose, last: map[string]string{}, wasReady: map[string]bool{}}
 }
 
-// Emit writes e, if it is one for people.
+// Emit writes e if it is for people.
 func (p *Plain) Emit(e event.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,15 +70,15 @@ func (p *Plain) Emit(e event.Event) {
 
 func (p *Plain) line(e event.Event, format string, args ...any) {
 	for i, arg := range args {
-		if said, is := arg.(string); is { // the format's own blanks stay
+		if said, is := arg.(string); is { // keep spaces of the format
 			args[i] = oneline.Of(said, 260)
 		}
 	}
 	_, _ = fmt.Fprintf(p.out, "%7s  %s\n", seconds(e.Time.Sub(p.start)), fmt.Sprintf(format, args...))
 }
 
-// object writes a line for a change that is worth reading: ready, failed, suspended, deleted, or ready no longer. What
-// is on its way is in the heartbeat; --verbose shows every message.
+// object writes a line if an object became ready, failed, suspended, deleted, or no longer ready. Heartbeats show
+// progressing objects; --verbose shows every message.
 func (p *Plain) object(e event.Event) {
 	o := *e.Object
 	text, before := p.news(o), p.last[o.ID()]
@@ -89,8 +89,7 @@ func (p *Plain) object(e event.Event) {
 	p.line(e, "    %-10s %s/%s %s", o.Cluster, o.Kind, o.Name, text)
 }
 
-// news is what is to be said of an object; empty: nothing. An object that was never ready is silent while it is on its
-// way.
+// news returns the text of an object's line. Empty means no line: a progressing object that was never ready has none.
 func (p *Plain) news(o event.Object) string {
 	moving := o.State == "Progressing" || o.State == "Waiting"
 	switch {
@@ -105,7 +104,7 @@ func (p *Plain) news(o event.Object) string {
 		return ""
 	}
 	if o.State == "Deleting" {
-		return o.State // the heartbeat says what that waits for
+		return o.State // the heartbeat shows what it waits for
 	}
 	if o.State == "Deleted" {
 		delete(p.wasReady, o.ID())
@@ -113,7 +112,7 @@ func (p *Plain) news(o event.Object) string {
 	return whole(o)
 }
 
-// whole is the state of an object with what it waits for, or its message.
+// whole returns the state of an object with what it waits for, or its message.
 func whole(o event.Object) string {
 	switch {
 	case o.State != "Ready" && len(o.WaitsFor) > 0:
@@ -124,7 +123,7 @@ func whole(o event.Object) string {
 	return o.State
 }
 
-// because is why an object is no longer ready, in words that do not change with every count in its message.
+// because says why an object is no longer ready, without counts that change often.
 func because(o event.Object) string {
 	switch {
 	case len(o.WaitsFor) > 0:
@@ -135,10 +134,10 @@ func because(o event.Object) string {
 	return strings.ToLower(o.State)
 }
 
-// mostAwaited is how many objects a heartbeat names.
+// mostAwaited is how many objects a heartbeat lists.
 const mostAwaited = 4
 
-// waiting is the heartbeat: what is awaited, first that on which nothing else has to come before.
+// waiting writes a heartbeat. Objects that wait for nothing else come first.
 func (p *Plain) waiting(e event.Event) {
 	objects := slices.Clone(e.Objects)
 	slices.SortStableFunc(objects, func(a, b event.Object) int { return len(a.WaitsFor) - len(b.WaitsFor) })
@@ -169,7 +168,7 @@ func (p *Plain) waiting(e event.Event) {
 	}
 }
 
-// later says what makes the run end later than earlier ones.
+// later says why the run takes longer than earlier ones.
 func later(d event.Delay) string {
 	by := d.By.Round(time.Second).String()
 	if len(d.Objects) == 0 {
@@ -203,8 +202,8 @@ func (p *Plain) finished(e event.Event) {
 	_, _ = fmt.Fprintf(p.out, "\nerror: %s\n", oneline.Lines(failureText(*e.Failure)))
 }
 
-// failureText is the message, and each hint on a line of its own. No line of the message after its first begins as one
-// of ours does: words of others may have line breaks.
+// failureText returns the message and the hints, one per line. It indents further lines of the message, so that foreign
+// text cannot imitate ours.
 func failureText(f event.Failure) string {
 	text := strings.ReplaceAll(f.Message, "\n", "\n       ")
 	for _, hint := range strings.FieldsFunc(f.Hint, func(r rune) bool { return r == '\n' }) {

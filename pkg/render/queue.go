@@ -7,22 +7,20 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// Queue is a Sink before a view that writes to somebody who may stop reading, such as a terminal after Ctrl-S or the
-// reader of a pipe: the run goes on. From the event that begins a run to the one that ends it, events are kept in
-// order, without a bound, until the view has taken them; before and after, Emit returns when the view has taken the
-// event.
+// Queue is a Sink before a view whose reader may pause, such as a terminal after Ctrl-S or a pipe. A run never blocks
+// on it: during a run, events are buffered in order and without a limit. Before and after, Emit returns when the view
+// has taken the event.
 type Queue struct {
 	view     event.Sink
 	patience time.Duration
 
 	mu        sync.Mutex
 	waiting   []event.Event
-	run       *queuedRun // nil: none is under way
-	abandoned bool       // the view took nothing any more: it gets nothing any more
+	run       *queuedRun // nil if there is none
+	abandoned bool       // the view is blocked and gets no more events
 }
 
-// queuedRun is the goroutine that hands the events of a run to the view. Emit of the event that ends the run waits for
-// it.
+// queuedRun is the goroutine that passes the events of a run to the view. Emit of the last event waits for it.
 type queuedRun struct {
 	ending bool          // the event that ends the run is in the queue
 	wake   chan struct{} // something is in the queue
@@ -30,13 +28,13 @@ type queuedRun struct {
 	done   chan struct{} // closed at the end of the goroutine
 }
 
-// NewQueue returns a Queue before a view. patience is how long the end of a run waits for the view to take one more
-// event. When it takes none, what is left is given up: nobody reads it.
+// NewQueue returns a Queue before a view. patience is how long the end of a run waits for the view to take another
+// event. After that the rest is dropped.
 func NewQueue(view event.Sink, patience time.Duration) *Queue {
 	return &Queue{view: view, patience: patience}
 }
 
-// Emit takes e. The one that ends a run returns when the view has taken all, or was given up.
+// Emit takes e. For the last event of a run it returns when the view has taken all events, or patience is over.
 func (q *Queue) Emit(e event.Event) {
 	run, direct := q.put(e)
 	switch {
@@ -47,7 +45,7 @@ func (q *Queue) Emit(e event.Event) {
 	}
 }
 
-// put puts e into the queue of the run under way; direct: there is none, and the view is to be given e itself.
+// put adds e to the queue of the current run. direct reports that there is none, so that the view must take e itself.
 func (q *Queue) put(e event.Event) (_ *queuedRun, direct bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -67,7 +65,7 @@ func (q *Queue) put(e event.Event) (_ *queuedRun, direct bool) {
 	return q.run, false
 }
 
-// deliver hands the view one event after the other, until the last of the run.
+// deliver passes events to the view until the last one of the run.
 func (q *Queue) deliver(run *queuedRun) {
 	defer close(run.done)
 	for {
@@ -84,7 +82,7 @@ func (q *Queue) deliver(run *queuedRun) {
 	}
 }
 
-// next takes the first event out of the queue. over: there is none, and none will come.
+// next takes the first event from the queue. over reports that the queue is empty and complete.
 func (q *Queue) next(run *queuedRun) (e event.Event, is, over bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,7 +96,7 @@ func (q *Queue) next(run *queuedRun) (e event.Event, is, over bool) {
 	return event.Event{}, false, run.ending
 }
 
-// end waits until the view has taken all of the run, as long as it takes anything.
+// end waits until the view has taken all events, while it still takes some.
 func (q *Queue) end(run *queuedRun) {
 	timer := time.NewTimer(q.patience)
 	defer timer.Stop()
@@ -117,7 +115,7 @@ func (q *Queue) end(run *queuedRun) {
 	}
 }
 
-// signal wakes up what waits on c. One signal is enough, however often it is given.
+// signal wakes the receiver of c. Repeated signals count once.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -15,7 +15,7 @@ import (
 
 const patience = 10 * time.Second
 
-// stuck is what a view writes to when nobody reads: a write returns once it is released, or takes a while each.
+// stuck is what a view writes to when its reader pauses: a write returns once it is released, or takes a while each.
 type stuck struct {
 	released chan struct{}
 	each     time.Duration
@@ -51,7 +51,7 @@ func steps(sink event.Sink) []string {
 
 var finished = event.Event{Type: event.RunFinished, Time: start()}
 
-// Nobody reads until the run has come to its end: that takes no time, and then all is there, in order.
+// The reader pauses until the run has ended: that takes no time, and then all is there, in order.
 func TestQueueOfAViewThatIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &stuck{released: make(chan struct{})}
@@ -72,7 +72,7 @@ func TestQueueOfAViewThatIsReleased(t *testing.T) {
 	})
 }
 
-// One who reads slowly gets all; one who reads no more gets nothing after that, even when he goes on to read.
+// One who reads slowly gets all; one who reads no more gets nothing after that, even when he reads again.
 func TestQueueOfAViewThatIsSlowOrStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &stuck{released: make(chan struct{}), each: patience - time.Millisecond}
@@ -87,7 +87,7 @@ func TestQueueOfAViewThatIsSlowOrStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &stuck{released: make(chan struct{})}
 		q := render.NewQueue(render.NewPlain(out, false), patience)
-		want := steps(q)[:1] // it was on its way
+		want := steps(q)[:1] // it was being written
 		began := time.Now()
 		q.Emit(finished)
 		q.Emit(event.Event{Type: event.Warning, Time: start(), Message: "too late"})
@@ -102,7 +102,7 @@ func TestQueueOfAViewThatIsSlowOrStuck(t *testing.T) {
 	})
 }
 
-// A terminal that is stuck keeps its Live view, which also paints by itself, from writing; the run goes on. Released,
+// A terminal that is stuck keeps its Live view, which also paints by itself, from writing; the run continues. Released,
 // all is there.
 func TestQueueOfALiveViewThatIsStuck(t *testing.T) {
 	out := &stuck{released: make(chan struct{})}

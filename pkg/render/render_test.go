@@ -54,9 +54,9 @@ func TestPlainSaysNothingTwice(t *testing.T) {
 	}{
 		"the same state": {false,
 			[]event.Event{object("Ready", "", ""), object("Ready", "", "")}, 1},
-		"on its way for the first time": {false, []event.Event{object("Progressing", "Building", ""),
+		"progressing for the first time": {false, []event.Event{object("Progressing", "Building", ""),
 			object("Progressing", "", "", "a")}, 0},
-		"on its way, verbose": {true, []event.Event{object("Progressing", "Building", "1 of 3"),
+		"progressing, verbose": {true, []event.Event{object("Progressing", "Building", "1 of 3"),
 			object("Progressing", "Building", "2 of 3")}, 2},
 		"the same dependency, another message": {true, []event.Event{object("Progressing", "", "x", "a"),
 			object("Progressing", "", "y", "a")}, 1},

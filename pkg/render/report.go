@@ -15,7 +15,7 @@ import (
 //go:embed report.html
 var reportPage string
 
-// report is what report.html shows.
+// report is the data of report.html.
 type report struct {
 	Title, Result, Started, Took string
 	Failed                       bool
@@ -27,14 +27,14 @@ type report struct {
 	Explained                    string
 	Graphs                       []reportGraph
 	Unready, Objects             []reportObject
-	Summary                      string // what one does next
+	Summary                      string // what the user does next
 }
 
 // reportRow is a line of the timeline: a phase, or an object below one. Shares are of the run's time, in percent.
 type reportRow struct {
 	Label, Detail, State string
 	IsObject, Critical   bool
-	// where it begins, how long it waited for others, how long it was under way itself
+	// its start, the time that it waited for others, and its own time
 	From, Waited, Worked  template.CSS
 	Took                  string
 	waited, worked, began time.Duration
@@ -105,7 +105,7 @@ func newReport(run timeline.Timeline) report {
 	return r
 }
 
-// reportRows are the lines of the timeline: each phase, and below it what it followed.
+// reportRows returns the rows of the timeline: each phase, and below it the objects that it followed.
 func reportRows(run timeline.Timeline) []reportRow {
 	var rows []reportRow
 	for _, p := range run.Phases {
@@ -125,13 +125,13 @@ func reportRows(run timeline.Timeline) []reportRow {
 	return rows
 }
 
-// share is a part of the run's time as CSS writes it.
+// share returns a part of the run's time in CSS.
 func share(d time.Duration, run timeline.Timeline) template.CSS {
 	all := max(run.Elapsed(), time.Millisecond)
 	return template.CSS(fmt.Sprintf("%.3f%%", min(100, max(0, 100*d.Seconds()/all.Seconds()))))
 }
 
-// reportObjects are the histories of all objects.
+// reportObjects returns the histories of all objects.
 func reportObjects(run timeline.Timeline) []reportObject {
 	var all []reportObject
 	for _, h := range run.Histories {

@@ -31,7 +31,7 @@ for (const node of document.querySelectorAll("svg g")) {
 }
 for (const row of document.querySelectorAll(".row")) {
   const lane = row.querySelector(".lane").getBoundingClientRect(), bars = row.querySelectorAll(".lane > div"), end = bars[bars.length - 1].getBoundingClientRect().right;
-  if (end > lane.right + 2) problems.push("a bar goes on " + Math.round(end - lane.right) + " pixels behind the end of the run: " + row.title);
+  if (end > lane.right + 2) problems.push("a bar extends " + Math.round(end - lane.right) + " pixels behind the end of the run: " + row.title);
 }
 document.title = JSON.stringify({rows: document.querySelectorAll("#timeline .row").length, boxes: document.querySelectorAll("svg rect").length, problems});
 </script></body>`

@@ -7,16 +7,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// The picture of dependencies: a column for each depth, a box for each component; sizes are in pixels.
+// The graph of dependencies: a column for each depth, a box for each component. Sizes are in pixels.
 const (
 	boxWidth, boxHeight = 190, 26
 	columnWidth         = 250
 	rowHeight           = 38
 	margin              = 6
-	nameLimit           = 26 // letters of a name that a box has room for
+	nameLimit           = 26 // characters of a name that fit a box
 )
 
-// reportGraph is what waited for what in one cluster, as it is drawn.
+// reportGraph is the drawn graph of one cluster.
 type reportGraph struct {
 	Cluster       string
 	Width, Height int
@@ -63,7 +63,7 @@ func newReportGraph(cluster string, components []timeline.Node) reportGraph {
 	return g
 }
 
-// rank is higher for what is drawn later, over the rest.
+// rank orders edges for drawing: the highest is on top.
 func rank(e graphEdge) int {
 	if e.Critical {
 		return 1
@@ -71,8 +71,7 @@ func rank(e graphEdge) int {
 	return 0
 }
 
-// depths are how many components come before each one, at most. A circle ends where it began. Each component is looked
-// at once.
+// depths returns the longest path before each component. A cycle ends where it began.
 func depths(components []timeline.Node) []int {
 	const unknown, open = -1, -2
 	depth := make([]int, len(components))
@@ -83,7 +82,7 @@ func depths(components []timeline.Node) []int {
 	of = func(n int) int {
 		switch depth[n] {
 		case open:
-			return -1 // it counts for nothing
+			return -1 // does not count
 		case unknown:
 			depth[n] = open
 			deepest := 0

@@ -10,27 +10,27 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// Screen is a terminal on which lines scroll by, above a block that is painted anew whenever it changes. Whoever writes
-// to the terminal writes through it, from any goroutine.
+// Screen is a terminal with scrolling lines above a block that is repainted on each change. Everything that writes to
+// the terminal uses it, from any goroutine.
 type Screen struct {
 	out    io.Writer
 	size   func() (width, height int)
-	redact func(string) string // of what others write; nil: nothing is taken out
+	redact func(string) string // for written text; nil if not needed
 
 	mu     sync.Mutex
 	wanted []string // the block
-	block  []string // as it stands there
-	asking bool     // the last line has no end, as a question has none: the block would hide it
+	block  []string // as painted
+	asking bool     // the last line has no line break, as in a prompt: the block would hide it
 }
 
-// NewScreen returns a Screen for a terminal. size is asked before each painting, as a user may change it; width and
-// height are in characters. redact goes over what is written to it; nil: nothing does.
+// NewScreen returns a Screen for a terminal. size returns the current width and height in characters. redact, unless
+// nil, masks secrets in written text.
 func NewScreen(out io.Writer, size func() (width, height int), redact func(string) string) *Screen {
 	return &Screen{out: out, size: size, redact: redact}
 }
 
-// Write writes text above the block, without what a terminal obeys. A line without its end takes the block away, until
-// something else is written.
+// Write writes text above the block, without control characters. A line without a line break hides the block until the
+// next write.
 func (s *Screen) Write(text []byte) (int, error) {
 	safe := string(text)
 	if s.redact != nil {
@@ -42,7 +42,7 @@ func (s *Screen) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Own writes above the block what the terminal is to obey: colours of ours. Text of others in it must be without any.
+// Own writes text with our own colours above the block. Foreign text in it must have no control characters.
 func (s *Screen) Own(text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *Screen) Own(text string) error {
 	return s.paint(text)
 }
 
-// Paint puts lines in the place of the block, cut to what fits; none: the block goes.
+// Paint replaces the block by lines, cut to fit. Without lines it removes the block.
 func (s *Screen) Paint(lines []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,8 +64,7 @@ func (s *Screen) Paint(lines []string) error {
 	return s.paint("")
 }
 
-// paint takes the block away, writes above, and paints the block that is wanted below that, in one write: else it would
-// flicker.
+// paint removes the block, writes above and paints the new block. It does so in one write, to avoid flicker.
 func (s *Screen) paint(above string) error {
 	width, height := s.size()
 	var fitting []string
@@ -88,7 +87,7 @@ func (s *Screen) paint(above string) error {
 	return err
 }
 
-// rowsOf is how many rows a block takes now: terminals wrap its lines when a user makes them narrower.
+// rowsOf returns how many rows a block takes: a narrowed terminal wraps its lines.
 func rowsOf(block []string, width int) int {
 	rows := 0
 	for _, line := range block {
@@ -97,8 +96,7 @@ func rowsOf(block []string, width int) int {
 	return rows
 }
 
-// fit cuts lines to a terminal: a block that is higher could not be taken away again, and one that is as wide would
-// wrap.
+// fit cuts lines to the size of a terminal. A higher block could not be removed again, and wider lines would wrap.
 func fit(lines []string, width, height int) []string {
 	if most := max(1, height-1); len(lines) > most {
 		left := len(lines) - most + 1
@@ -111,10 +109,10 @@ func fit(lines []string, width, height int) []string {
 	return out
 }
 
-// escape begins a sequence that colours, which ends with m and takes no room.
+// escape begins a colour sequence, which ends with m and has no width.
 const escape = '\x1b'
 
-// columns is how many characters of a line are seen.
+// columns returns the visible width of a line.
 func columns(line string) int {
 	n, inside := 0, false
 	for _, r := range line {

@@ -10,7 +10,7 @@ type terminal struct {
 	mu            sync.Mutex
 	width, height int
 	rows          [][]rune
-	wrapped       []bool // whether a row goes on in the next one
+	wrapped       []bool // whether a row continues in the next one
 	row, col      int
 	pending       string // a sequence that is not complete
 }
@@ -86,7 +86,7 @@ func (t *terminal) sequence(s string) {
 	}
 }
 
-// resize wraps all lines anew, as terminals do.
+// resize rewraps all lines, as terminals do.
 func (t *terminal) resize(width int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

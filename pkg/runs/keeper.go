@@ -11,8 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// Keeper is a Sink that keeps the events of one run. What comes before Begin is held back, so that a run that was
-// refused leaves nothing; what the disk does not take is lost, and Err says so: no run stops for it.
+// Keeper is a Sink that keeps the events of one run. It buffers events until Begin, so that a refused run leaves
+// nothing. If writing fails, events are lost and Err reports it; the run continues.
 type Keeper struct {
 	store Store
 
@@ -49,7 +49,7 @@ func (k *Keeper) Emit(e event.Event) {
 	}
 }
 
-// Begin begins to keep the run: it changes something from now on. redact takes secrets out of a text.
+// Begin starts to keep the run, which changes something from now on. redact removes secrets from a text.
 func (k *Keeper) Begin(redact func(string) string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -69,8 +69,8 @@ func (k *Keeper) Begin(redact func(string) string) {
 	k.fail(k.store.prune())
 }
 
-// Earlier is the estimate that the runs allow which are kept of the command and the environment of a run that begins.
-// One that cannot be read does not count: no run stops for it, and List says why.
+// Earlier returns an estimate from the kept runs of the same command and environment as a run that begins. It ignores
+// runs that cannot be read; List reports those.
 func (k *Keeper) Earlier(started event.Event) *timeline.Estimate {
 	list, err := k.store.List()
 	if err != nil {
@@ -85,16 +85,15 @@ func (k *Keeper) Earlier(started event.Event) *timeline.Estimate {
 	return timeline.EstimateFrom(earlier)
 }
 
-// Err is why the run is not kept, or not whole; nil: it is.
+// Err says why the run was not kept completely. Nil means that it was.
 func (k *Keeper) Err() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.err
 }
 
-// write appends one line. A line is written at once or not at all, as far as the file system does that. Secrets go out
-// of the texts of an event and not out of its line: a secret that is spelled like a key or a type would make the run
-// unreadable.
+// write appends one line in a single write. It removes secrets from the texts of an event, not from the encoded line: a
+// secret that is spelled like a key or a type would make the run unreadable.
 func (k *Keeper) write(e event.Event) {
 	if k.err != nil {
 		return

@@ -12,10 +12,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// schemaVersion is that of the documents for programs. What is added to them leaves the version as it is.
+// schemaVersion is the version of the JSON documents. Additions do not change it.
 const schemaVersion = 1
 
-// List is what is kept, for people and programs.
+// List is the list of kept runs, for people and programs.
 type List struct {
 	Type          string      `json:"type"` // "runs"
 	SchemaVersion int         `json:"schemaVersion"`
@@ -34,12 +34,12 @@ type Shown struct {
 	Recording
 }
 
-// NewShown returns a run to be shown.
+// NewShown returns a run to print.
 func NewShown(r Recording) Shown {
 	return Shown{Type: "run", SchemaVersion: schemaVersion, Recording: r}
 }
 
-// Print writes a line a run.
+// Print writes one line per run.
 func (l List) Print(out io.Writer) error {
 	if len(l.Runs) == 0 {
 		_, err := fmt.Fprintln(out, "No run is kept on this machine.")
@@ -57,7 +57,7 @@ func (l List) Print(out io.Writer) error {
 	return table.Flush()
 }
 
-// result is how the run ended, with the code of its error.
+// result is the result of the run, with the code of its error.
 func (r Recording) result() string {
 	switch {
 	case r.Unreadable != "":
@@ -68,15 +68,15 @@ func (r Recording) result() string {
 	return string(r.Result)
 }
 
-// Print writes how the run went: its phases with their times, its warnings, what was not ready at the end, and its
-// error.
+// Print writes the phases of the run with their times, its warnings, the objects that were not ready at the end, and
+// its error.
 func (r Recording) Print(out io.Writer) error {
 	var b strings.Builder
 	oneline.Fprintf(&b, "cluster-init %s %s: %s\n", r.Command, r.Environment, r.result())
 	oneline.Fprintf(&b, "started %s, took %s, %d events in %s\n", r.Started.Format(time.RFC3339),
 		r.Elapsed.Round(time.Second), len(r.Events), r.Path)
 	section(&b, "Phases", r.phases())
-	section(&b, "What decided how long it took", r.critical())
+	section(&b, "Critical path", r.critical())
 	section(&b, "Warnings", r.warnings())
 	if r.Result != Done {
 		section(&b, "Not ready at the end", r.unready())
@@ -100,7 +100,7 @@ func section(b *strings.Builder, title string, lines []string) {
 	}
 }
 
-// phases has a line for each phase that was begun.
+// phases returns a line for each phase that started.
 func (r Recording) phases() []string {
 	var lines []string
 	open := -1 // the line of the phase that has not ended
@@ -125,11 +125,11 @@ func (r Recording) phases() []string {
 	return lines
 }
 
-// shortest is how long a part of the critical path takes at least to be worth a line.
+// shortest is the minimum duration of a part of the critical path that gets a line.
 const shortest = time.Second
 
-// critical has a line for each part of the critical path. A part that something else would have filled too says by how
-// much it delayed the end.
+// critical returns a line for each part of the critical path. If another part ran at the same time, the line also says
+// by how much this one delayed the end.
 func (r Recording) critical() []string {
 	path := r.Timeline().CriticalPath()
 	var lines []string
@@ -159,7 +159,7 @@ func (r Recording) warnings() []string {
 	return lines
 }
 
-// unready has a line for each object that was not ready at the end.
+// unready returns a line for each object that was not ready at the end.
 func (r Recording) unready() []string {
 	var lines []string
 	for _, o := range r.Timeline().Unready() {

@@ -23,9 +23,9 @@ type Result string
 const (
 	Done        Result = "done"
 	Failed      Result = "failed"
-	Running     Result = "running"     // its process is at work
-	Interrupted Result = "interrupted" // its process ended before the run did: it was killed, or the machine was
-	Unreadable  Result = "unreadable"  // nobody can say
+	Running     Result = "running"     // its process still runs
+	Interrupted Result = "interrupted" // its process or machine was killed
+	Unreadable  Result = "unreadable"  // the file cannot be read
 )
 
 // Recording is a run that was kept.
@@ -43,7 +43,7 @@ type Recording struct {
 	Events []event.Event `json:"-"`
 }
 
-// mostOfRun is how many bytes a recording may have: a day of events has less.
+// mostOfRun is the maximum size of a recording in bytes. A day of events has less.
 const mostOfRun = 256 << 20
 
 // Content reads the events in the file path as they are. Its errors have the code fault.RunUnreadable.
@@ -73,12 +73,12 @@ func Read(path string) (*Recording, error) {
 	return r, nil
 }
 
-// Timeline is what the events of the run say together.
+// Timeline returns the timeline of the events of the run.
 func (r Recording) Timeline() timeline.Timeline { return timeline.Of(r.Events) }
 
-const hintForm = "Give a file as \"cluster-init runs export\" or --output json wrote it: one event a line."
+const hintForm = "Give a file that \"cluster-init runs export\" or --output json wrote: one event per line."
 
-// decode reads one event a line. Half a line at the end is what a killed run was about to write.
+// decode reads one event per line. A killed run can leave half a line at the end.
 func decode(path string, content []byte) ([]event.Event, error) {
 	var events []event.Event
 	lines := bytes.Split(bytes.TrimRight(content, "\n"), []byte("\n"))
@@ -100,8 +100,8 @@ func decode(path string, content []byte) ([]event.Event, error) {
 	return events, nil
 }
 
-// decodeLine reads an event; nil: the line is to be left alone, as it is no event, or one of a type that came later.
-// Only what changes the form has another schema version, so of a type that is not known nothing else is read.
+// decodeLine reads an event. Nil means that the line is not an event, or is an event of a later type. Unknown types are
+// ignored because a later version with other meanings has another schema version.
 func decodeLine(line []byte, where string) (*event.Event, error) {
 	var form struct {
 		SchemaVersion int        `json:"schemaVersion"`
@@ -112,7 +112,7 @@ func decodeLine(line []byte, where string) (*event.Event, error) {
 	}
 	unknown := form.Type != "" && !known(form.Type)
 	switch {
-	case unknown && form.SchemaVersion == 0: // a line of --output json that is no event: a plan, an answer
+	case unknown && form.SchemaVersion == 0: // a line of --output json that is not an event, such as a plan
 		return nil, nil
 	case form.SchemaVersion != event.SchemaVersion:
 		return nil, fault.New(fault.RunUnreadable,
@@ -129,14 +129,14 @@ func decodeLine(line []byte, where string) (*event.Event, error) {
 	if e.Type == "" || e.Type == event.ObjectChanged && e.Object == nil {
 		return nil, fault.New(fault.RunUnreadable, fmt.Sprintf("%s is no event: type %q", where, e.Type), hintForm)
 	}
-	e = e.Clean(oneline.Lines) // somebody else may have written the file
+	e = e.Clean(oneline.Lines) // the file may come from elsewhere
 	e.Title = oneline.Of(e.Title, 0)
 	return &e, nil
 }
 
 func known(t event.Type) bool { return slices.Contains(event.Types(), t) }
 
-// conclude says how the run went, from its events.
+// conclude derives the result of the run from its events.
 func (r *Recording) conclude(running bool) {
 	first, last := r.Events[0], r.Events[len(r.Events)-1]
 	r.Command, r.Environment, r.Started = first.Command, first.Environment, first.Time
@@ -153,14 +153,14 @@ func (r *Recording) conclude(running bool) {
 	}
 }
 
-// isLocked tells whether the process of a run is at work on its file. It takes the lock for a moment; the process of
-// the run has it from the beginning, so it cannot come too late for that.
+// isLocked reports whether the process of a run still runs. It takes the lock for a moment, which is safe: the process
+// of the run holds it from the beginning.
 func isLocked(path string) (bool, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return false, err
 	}
-	defer file.Close() // gives the lock back too
+	defer file.Close() // releases the lock
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	if err == syscall.EWOULDBLOCK {
 		return true, nil

@@ -1,5 +1,5 @@
-// Package runs keeps what each run said, so that it can be read and replayed later: one file of events a run, readable
-// by the user alone.
+// Package runs keeps the events of each run, so that they can be read and replayed later. Each run is one file that
+// only the user can read.
 package runs
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Most is how many runs of each command are kept; the oldest go first.
+// Most is how many runs of each command are kept.
 const Most = 20
 
 const (
@@ -35,7 +35,7 @@ const (
 // Store is a folder that runs are kept in. It need not exist.
 type Store struct{ Dir string }
 
-// create makes the file of a run, and locks it for as long as this process lives.
+// create creates the file of a run and locks it until this process ends.
 func (s Store) create(command, environment string, started time.Time) (*os.File, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (s Store) create(command, environment string, started time.Time) (*os.File,
 	return nil, fmt.Errorf("create %s: %w", filepath.Join(s.Dir, id+suffix), fs.ErrExist)
 }
 
-// words is text as it can stand in the name of a file.
+// words turns text into a part of a file name.
 func words(text string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' {
@@ -72,8 +72,8 @@ func words(text string) string {
 	}, text), "-.")
 }
 
-// prune deletes the oldest runs of each command beyond Most: many backups take no run of up away. A run under way
-// stays.
+// prune deletes the oldest runs of each command beyond Most, so that many backups never displace runs of up. It keeps
+// running ones.
 func (s Store) prune() error {
 	ids, err := s.ids()
 	if err != nil || len(ids) <= Most {
@@ -98,8 +98,7 @@ func (s Store) prune() error {
 	return errors.Join(all...)
 }
 
-// commandIn is the command of a kept run, read from its first event; empty: it cannot be read, and counts among its
-// like.
+// commandIn returns the command of a kept run, from its first event. It is empty if that cannot be read.
 func commandIn(path string) string {
 	file, err := os.Open(path)
 	if err != nil {
@@ -117,14 +116,14 @@ func commandIn(path string) string {
 	return started.Command
 }
 
-// ids are the runs that are kept, the last one first.
+// ids returns the kept runs, newest first.
 func (s Store) ids() ([]string, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("list the runs that are kept: %w", err), fault.RunUnreadable,
+		return nil, fault.Wrap(fmt.Errorf("list the kept runs: %w", err), fault.RunUnreadable,
 			"Set XDG_STATE_HOME to a folder that you may read.")
 	}
 	var ids []string
@@ -140,7 +139,7 @@ func (s Store) ids() ([]string, error) {
 
 func (s Store) path(id string) string { return filepath.Join(s.Dir, id+suffix) }
 
-// List returns the runs that are kept, the last one first. A run that cannot be read is in the list, with its error.
+// List returns the kept runs, newest first. A run that cannot be read is in the list with its error.
 func (s Store) List() ([]Recording, error) {
 	ids, err := s.ids()
 	if err != nil {
@@ -158,8 +157,8 @@ func (s Store) List() ([]Recording, error) {
 	return list, nil
 }
 
-// Find returns the run that what names: "last", an ID as List has it, the beginning of exactly one, or the path of a
-// file that was exported. An error has the code fault.RunUnknown when there is none.
+// Find returns a run by "last", an ID from List, the beginning of exactly one ID, or the path of an exported file. If
+// there is none, the error has the code fault.RunUnknown.
 func (s Store) Find(what string) (*Recording, error) {
 	if strings.ContainsRune(what, filepath.Separator) || strings.HasSuffix(what, suffix) {
 		return Read(what)

@@ -17,9 +17,9 @@ func TestBecause(t *testing.T) {
 		want   State
 		why    string
 	}{
-		"none":           {OnTheWay, nil, OnTheWay, "it waits"},
-		"one that heals": {OnTheWay, []Cause{heals}, OnTheWay, "it waits"},
-		"one that lasts": {OnTheWay, []Cause{heals, lasting}, Stuck,
+		"none":           {Progressing, nil, Progressing, "it waits"},
+		"one that heals": {Progressing, []Cause{heals}, Progressing, "it waits"},
+		"one that lasts": {Progressing, []Cause{heals, lasting}, Stuck,
 			"no flavors were found (OpenStackServer/management/m)"},
 		"one that lasts where it broke":  {Broken, []Cause{lasting}, Broken, "it waits"},
 		"one that lasts where it is up":  {Up, []Cause{lasting}, Up, "it waits"},
@@ -32,7 +32,7 @@ func TestBecause(t *testing.T) {
 			}
 		})
 	}
-	before := Report{State: OnTheWay, Why: "it waits"}
+	before := Report{State: Progressing, Why: "it waits"}
 	after := before.Because([]Cause{lasting})
 	if lines := after.Changes(before, time.Unix(0, 0)); len(lines) != 2 || !strings.Contains(strings.Join(lines, "\n"),
 		"✗ no flavors were found (OpenStackServer/management/m); remedy: correct the flavor") {
@@ -47,7 +47,7 @@ func TestBecause(t *testing.T) {
 	}
 	if needs, may := strings.Index(out.String(), "✗ no flavors were found"),
 		strings.Index(out.String(), "? no route to host"); needs < 0 || may < needs {
-		t.Errorf("what needs somebody does not come first:\n%s", out.String())
+		t.Errorf("what needs a person does not come first:\n%s", out.String())
 	}
 	out.Reset()
 	if err := after.Print(&out); err != nil ||

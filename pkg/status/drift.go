@@ -10,23 +10,23 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// Drift is how the values of the environment differ from those that its cluster was last given. No secret is in it.
+// Drift lists the values of the environment that differ from the values last applied to its cluster, without secrets.
 type Drift struct {
 	Values []Difference `json:"values"`
-	// Unknown is why the values could not be compared; empty where they were.
+	// Unknown says why the values could not be compared.
 	Unknown string `json:"unknown,omitempty"`
 }
 
-// Difference is a value that differs. From is what the cluster has and To what it would be given; both are empty for a
-// secret.
+// Difference is a value that differs. From is the value in the cluster, To the value that up would apply. Both are
+// empty for a secret.
 type Difference struct {
 	Key  string `json:"key"`
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 }
 
-// driftOf compares with the cluster that holds the definition; nil where there is none, or where it was given no values
-// of this environment yet.
+// driftOf compares with the cluster that holds the definition. Nil means that there is none, or that no values of this
+// environment were applied to it yet.
 func driftOf(ctx context.Context, seen up.Outlook, env *environment.Environment) *Drift {
 	of := seen.Management.Cluster
 	if seen.Stage != up.SelfManaged && !seen.ByItself() {
@@ -55,11 +55,11 @@ func printDrift(b *strings.Builder, d *Drift, wide bool) {
 	switch {
 	case d == nil:
 	case d.Unknown != "":
-		oneline.Fprintf(b, "\nwhether its values differ from the environment is not known: %s\n",
+		oneline.Fprintf(b, "\nvalues not compared with the environment: %s\n",
 			oneline.Of(d.Unknown, messageLimit(wide)))
 	case len(d.Values) > 0:
-		oneline.Fprintf(b, "\nthe environment has other values than the cluster was last given; cluster-init diff "+
-			"shows all that differs, up applies it:\n")
+		oneline.Fprintf(b, "\nvalues of the environment that are not applied yet (cluster-init diff shows all "+
+			"differences, up applies them):\n")
 		for _, v := range d.Values {
 			oneline.Fprintf(b, "  %s\n", v)
 		}

@@ -12,22 +12,22 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// healthBound is for one observation of a cluster's health: what has not answered by then is named as not known.
+// healthBound limits one observation of a cluster's health. What has not answered by then is not checked.
 const healthBound = 45 * time.Second
 
-// Health is whether a management cluster can act, and what of it ends first.
+// Health says whether a management cluster can act, and which of its certificates and tokens expires first.
 type Health struct {
-	// Findings are what keeps it from acting, and what is wrong and nothing waits for yet.
+	// Findings are the problems that keep the cluster from acting, and those that do not block it yet.
 	Findings []Finding `json:"findings"`
-	// FirstToEnd is the certificate or token that ends first of those that nothing renews by itself.
+	// FirstToEnd is the first certificate or token to expire among those that are not renewed automatically.
 	FirstToEnd *End `json:"firstToEnd,omitempty"`
-	// NotChecked is what could not be looked at, and why.
+	// NotChecked lists what could not be checked, and why.
 	NotChecked []string `json:"notChecked"`
 
-	complete bool // all that decides was seen
+	complete bool // all that decides was observed
 }
 
-// Finding is something that is wrong in a cluster, whatever its objects say of themselves.
+// Finding is a problem in a cluster, also if the status of its objects shows none.
 type Finding struct {
 	ID       string             `json:"id"`
 	Object   string             `json:"object"`
@@ -35,19 +35,19 @@ type Finding struct {
 	Remedy   string             `json:"remedy"`
 	Message  string             `json:"message,omitempty"`
 	Severity readiness.Severity `json:"severity"`
-	// Confidence is "low" where what was seen can have another cause.
+	// Confidence is "low" if the observation can have another cause.
 	Confidence readiness.Confidence `json:"confidence"`
 	Transient  bool                 `json:"transient"`
 }
 
-// End is when a certificate or a token ends.
+// End is the expiry of a certificate or a token.
 type End struct {
 	What string    `json:"what"`
 	At   time.Time `json:"at"`
 }
 
-// HealthOf observes a management cluster, and the registry if its sources read from that, and judges whether it
-// can act.
+// HealthOf checks whether a management cluster can act. It observes the registry too if the cluster's sources read from
+// it.
 func HealthOf(ctx context.Context, c *kube.Cluster, registry readiness.Registry) Health {
 	ctx, cancel := context.WithTimeout(ctx, healthBound)
 	defer cancel()
@@ -66,8 +66,8 @@ func healthIn(o readiness.Observation) Health {
 	return h
 }
 
-// withHealth makes a report worse by what keeps the management cluster from acting: one that says it is ready is not up
-// if it cannot act. Whether that lasts a second look shows.
+// withHealth lowers the state of a report if the management cluster cannot act. It does not decide whether that is
+// permanent: only a second observation shows it.
 func (r Report) withHealth(h Health) Report {
 	r.Health = &h
 	i := slices.IndexFunc(h.Findings, func(f Finding) bool {
@@ -76,9 +76,9 @@ func (r Report) withHealth(h Health) Report {
 	})
 	switch {
 	case i >= 0:
-		r.State, r.Why = OnTheWay, fmt.Sprintf("%s (%s)", h.Findings[i].Cause, h.Findings[i].Object)
+		r.State, r.Why = Progressing, fmt.Sprintf("%s (%s)", h.Findings[i].Cause, h.Findings[i].Object)
 	case !h.complete:
-		r.State, r.Why = Unknown, "whether its controllers act is not known: "+
+		r.State, r.Why = Unknown, "not known whether its controllers work: "+
 			firstOr(h.NotChecked, "they could not be listed")
 	}
 	return r
@@ -91,7 +91,7 @@ func firstOr(list []string, otherwise string) string {
 	return list[0]
 }
 
-// printHealth prints what is wrong and is not among the causes, and what ends first.
+// printHealth prints the findings that are not among the causes, and the first expiry.
 func printHealth(b *strings.Builder, h *Health, causes []Cause, wide bool) {
 	if h == nil {
 		return
@@ -104,7 +104,7 @@ func printHealth(b *strings.Builder, h *Health, causes []Cause, wide bool) {
 			f.Object, oneline.Of(f.Remedy, causeLimit(wide)))
 	}
 	if h.FirstToEnd != nil {
-		fmt.Fprintf(b, "\nfirst to end: the %s, at %s\n", h.FirstToEnd.What, h.FirstToEnd.At.Format(time.RFC3339))
+		fmt.Fprintf(b, "\nexpires first: the %s, at %s\n", h.FirstToEnd.What, h.FirstToEnd.At.Format(time.RFC3339))
 	}
 	for i, what := range h.NotChecked {
 		if i == 0 {

@@ -30,11 +30,11 @@ func TestWhatCannotActIsNotUp(t *testing.T) {
 		"something will be": {Health{complete: true, Findings: []Finding{warning}}, nil, Up, ""},
 		"something may be":  {Health{complete: true, Findings: []Finding{unsure}}, nil, Up, ""},
 		"a controller does not act": {Health{complete: true, Findings: []Finding{warning, blocking}}, nil,
-			OnTheWay, fault.StatusOnTheWay},
+			Progressing, fault.StatusProgressing},
 		"and a second look has seen it, too": {Health{complete: true, Findings: []Finding{blocking}}, []Cause{lasting},
 			Stuck, fault.ComponentStuck},
 		"and a second look has not": {Health{complete: true, Findings: []Finding{blocking}}, []Cause{passing},
-			OnTheWay, fault.StatusOnTheWay},
+			Progressing, fault.StatusProgressing},
 		"whether controllers act is unknown": {Health{NotChecked: []string{"pods: forbidden"}}, nil, Unknown,
 			fault.ClusterUnreachable},
 	} {
@@ -58,7 +58,7 @@ func TestPrintHealth(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"warning: it ends soon\n    object: Kubeconfig/x\n    remedy: fetch a new one\n",
-		"first to end: the client certificate of the kubeconfig, at 2027-01-02T03:04:05Z\n",
+		"expires first: the client certificate of the kubeconfig, at 2027-01-02T03:04:05Z\n",
 		"not checked:\n  leases: forbidden\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())

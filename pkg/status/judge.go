@@ -10,52 +10,51 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// State is how an environment is, in one word.
+// State is the state of an environment, in one word.
 type State string
 
 // The states of an environment.
 const (
-	Up       State = "up"         // it manages itself, and all of it is ready
-	OnTheWay State = "on the way" // something is not ready yet, and nothing has given up
-	Stuck    State = "stuck"      // something has given up, is suspended, paused or stopped: waiting does not help
-	Broken   State = "broken"     // a pivot was interrupted, or something foreign stands in its place
-	Absent   State = "absent"     // nothing of it is there
-	Unknown  State = "unknown"    // what there is does not answer
+	Up          State = "up"          // the cluster manages itself, and everything is ready
+	Progressing State = "progressing" // something is not ready yet, and no controller has given up
+	Stuck       State = "stuck"       // something failed for good, or is suspended, paused or stopped
+	Broken      State = "broken"      // a pivot was interrupted, or a cluster not managed by cluster-init has this name
+	Absent      State = "absent"      // nothing of the environment exists
+	Unknown     State = "unknown"     // something does not answer
 )
 
-// judge makes one word of what was seen.
+// judge derives the state from an observation.
 func judge(seen up.Outlook, r Report) (State, string) {
 	if seen.ByItself() {
-		return judgeObjects(r.Management, r.Unknown, Up, "the management cluster manages itself; whether a bootstrap "+
-			"cluster is left is not known here")
+		return judgeObjects(r.Management, r.Unknown, Up, "the management cluster manages itself; not checked: whether a "+
+			"bootstrap cluster is left")
 	}
 	switch seen.Stage {
 	case up.NotThere:
-		return Absent, orElse(seen.Why, "nothing of it is there")
+		return Absent, orElse(seen.Why, "nothing of it exists")
 	case up.HalfMoved:
 		return Broken, "a pivot was interrupted: " + seen.Why
 	case up.PivotBegun:
-		return OnTheWay, "a pivot was begun, and nothing was moved yet"
+		return Progressing, "a pivot has started and has moved nothing yet"
 	case up.Stopped:
-		return Stuck, "something of it is stopped"
+		return Stuck, "a machine or the bootstrap cluster is stopped"
 	case up.Refused:
 		return refused(seen.Refusal)
 	}
 	if seen.Stage != up.SelfManaged {
-		return judgeObjects(r.Bootstrap, r.Unknown, OnTheWay, "the bootstrap cluster holds the definition")
+		return judgeObjects(r.Bootstrap, r.Unknown, Progressing, "the bootstrap cluster holds the definition")
 	}
 	return judgeObjects(r.Management, r.Unknown, Up, "the management cluster manages itself")
 }
 
-// judgeObjects makes worse what an environment is at best, by what is not ready in the cluster that counts, and by what
-// of it is not known.
+// judgeObjects lowers the best possible state, worst, for objects that are not ready and for what is not known.
 func judgeObjects(of Side, unknown []string, worst State, why string) (State, string) {
 	for _, o := range of.Objects {
 		switch {
 		case o.State == health.Failed || o.State == health.Suspended || o.State == "Paused":
 			return Stuck, fmt.Sprintf("%s is %s: %s", o, strings.ToLower(o.State), o.Message)
 		case o.State != health.Ready && worst == Up:
-			worst, why = OnTheWay, fmt.Sprintf("%s is %s: %s", o, strings.ToLower(o.State), o.Message)
+			worst, why = Progressing, fmt.Sprintf("%s is %s: %s", o, strings.ToLower(o.State), o.Message)
 		}
 	}
 	if len(unknown) > 0 && worst == Up {
@@ -69,28 +68,28 @@ func refused(refusal error) (State, string) {
 		code == fault.PivotRefused {
 		return Broken, refusal.Error()
 	} else if code == fault.Busy {
-		return OnTheWay, refusal.Error()
+		return Progressing, refusal.Error()
 	}
 	return Unknown, refusal.Error()
 }
 
-// Err is what a command that shows the report ends with: nil for one that is up.
+// Err is the error of a command that shows the report. It is nil if the environment is up.
 func (r Report) Err() error {
 	named := cmp.Or(r.Argument, r.Environment)
-	code, hint := fault.Code(""), "cluster-init diagnose "+named+" says why."
+	code, hint := fault.Code(""), "Run cluster-init diagnose "+named+" to find the cause."
 	switch r.State {
 	case Up:
 		return nil
-	case OnTheWay:
-		code, hint = fault.StatusOnTheWay, "Nothing has to be done. cluster-init status "+named+
-			" --watch shows it change."
+	case Progressing:
+		code, hint = fault.StatusProgressing, "Wait: cluster-init status "+named+
+			" --watch shows the progress."
 	case Stuck:
 		code = fault.ComponentStuck
 	case Broken:
-		code, hint = fault.StatusBroken, "cluster-init pivot plan "+named+
-			" shows a pivot that was interrupted, and what ends it."
+		code, hint = fault.StatusBroken, "Run cluster-init pivot plan "+named+
+			" to see an interrupted pivot and how to finish it."
 	case Absent:
-		code, hint = fault.StatusAbsent, "cluster-init up "+named+" makes it."
+		code, hint = fault.StatusAbsent, "Run cluster-init up "+named+" to create it."
 	default:
 		code = fault.ClusterUnreachable
 	}

@@ -42,8 +42,8 @@ func TestJudge(t *testing.T) {
 	}{
 		"all of it is ready": {up.Outlook{Stage: up.SelfManaged},
 			Report{Management: of("Ready")}, Up, ""},
-		"something is on its way": {up.Outlook{Stage: up.SelfManaged},
-			Report{Management: of("Progressing")}, OnTheWay, fault.StatusOnTheWay},
+		"something is progressing": {up.Outlook{Stage: up.SelfManaged},
+			Report{Management: of("Progressing")}, Progressing, fault.StatusProgressing},
 		"something has given up": {up.Outlook{Stage: up.SelfManaged},
 			Report{Management: of("Failed")}, Stuck, fault.ComponentStuck},
 		"something is suspended": {up.Outlook{Stage: up.SelfManaged},
@@ -54,11 +54,11 @@ func TestJudge(t *testing.T) {
 			Report{Management: of("Ready"), Unknown: []string{"machines: forbidden"}}, Unknown,
 			fault.ClusterUnreachable},
 		"before the pivot": {up.Outlook{Stage: up.BeforePivot},
-			Report{Bootstrap: of("Ready")}, OnTheWay, fault.StatusOnTheWay},
+			Report{Bootstrap: of("Ready")}, Progressing, fault.StatusProgressing},
 		"before the pivot, and stuck": {up.Outlook{Stage: up.BeforePivot},
 			Report{Bootstrap: of("Failed")}, Stuck, fault.ComponentStuck},
 		"a pivot suspends what it moves": {up.Outlook{Stage: up.PivotBegun},
-			Report{Bootstrap: of("Suspended")}, OnTheWay, fault.StatusOnTheWay},
+			Report{Bootstrap: of("Suspended")}, Progressing, fault.StatusProgressing},
 		"a pivot was interrupted": {up.Outlook{Stage: up.HalfMoved}, Report{}, Broken,
 			fault.StatusBroken},
 		"nothing is there": {up.Outlook{Stage: up.NotThere}, Report{}, Absent,
@@ -80,7 +80,7 @@ func TestJudge(t *testing.T) {
 		"an error of no kind": {up.Outlook{Stage: up.Refused, Refusal: errors.New("no")},
 			Report{}, Unknown, fault.ClusterUnreachable},
 		"a down is at work, or was begun": {up.Outlook{Stage: up.Refused, Refusal: busy}, Report{},
-			OnTheWay, fault.StatusOnTheWay},
+			Progressing, fault.StatusProgressing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row.r.State, row.r.Why = judge(row.seen, row.r)
@@ -92,7 +92,7 @@ func TestJudge(t *testing.T) {
 }
 
 func TestPrint(t *testing.T) {
-	r := Report{Environment: "kubeadm-capd", Cluster: "default/demo", State: OnTheWay,
+	r := Report{Environment: "kubeadm-capd", Cluster: "default/demo", State: Progressing,
 		Why:       "Kustomization/capd is progressing: health check failed",
 		Bootstrap: Side{State: "silent", Error: "container demo is paused"}, Management: of("Progressing"),
 		Machines: []string{"demo-lb (stopped)", "demo-a"},
@@ -123,7 +123,7 @@ func TestPrintDrift(t *testing.T) {
 // What is not up says what can be done now; what is up has nothing to say.
 func TestPrintHint(t *testing.T) {
 	var out bytes.Buffer
-	for _, state := range []State{Up, OnTheWay, Stuck, Broken, Absent, Unknown} {
+	for _, state := range []State{Up, Progressing, Stuck, Broken, Absent, Unknown} {
 		r := Report{Environment: "kubeadm-capd", Cluster: "default/demo", State: state, Why: "it is so",
 			Bootstrap: Side{State: "absent"}, Management: Side{State: "absent"}}
 		if err := errors.Join(r.Print(&out), Wide{r}.Print(&out)); err != nil {
@@ -136,7 +136,7 @@ func TestPrintHint(t *testing.T) {
 
 func TestChanges(t *testing.T) {
 	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	before, now := Report{State: OnTheWay, Bootstrap: of("Ready"), Management: of("Progressing")},
+	before, now := Report{State: Progressing, Bootstrap: of("Ready"), Management: of("Progressing")},
 		Report{State: Up, Why: "well", Bootstrap: Side{State: "absent"}, Management: of("Ready")}
 	got := strings.Join(now.Changes(before, at), "\n")
 	want := `12:00:00  bootstrap cluster: KubeadmControlPlane/demo is gone

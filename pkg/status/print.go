@@ -17,10 +17,10 @@ import (
 // Print writes a report as a table for people.
 func (r Report) Print(out io.Writer) error { return r.print(out, false) }
 
-// Wide is a report that prints messages of what is ready too, and whole ones.
+// Wide is a report that prints the messages of all objects, untruncated.
 type Wide struct{ Report }
 
-// Print writes the report with all that is known.
+// Print writes the report with all details.
 func (w Wide) Print(out io.Writer) error { return w.print(out, true) }
 
 func (r Report) print(out io.Writer, wide bool) error {
@@ -34,7 +34,7 @@ func (r Report) print(out io.Writer, wide bool) error {
 		oneline.Fprintf(&b, "\nmachines: %s\n", strings.Join(r.Machines, ", "))
 	}
 	if r.MachinesUnknown != "" {
-		oneline.Fprintf(&b, "\nwhich machines exist is not known: %s\n",
+		oneline.Fprintf(&b, "\nmachines not known: %s\n",
 			oneline.Of(r.MachinesUnknown, messageLimit(wide)))
 	}
 	printDrift(&b, r.Drift, wide)
@@ -50,7 +50,7 @@ func (r Report) print(out io.Writer, wide bool) error {
 	return err
 }
 
-// printHint says what can be done now, as it stands below an error.
+// printHint prints a hint in the form that hints have below an error.
 func printHint(b *strings.Builder, hint string) {
 	for i, line := range strings.FieldsFunc(hint, func(r rune) bool { return r == '\n' }) {
 		if i == 0 {
@@ -60,7 +60,7 @@ func printHint(b *strings.Builder, hint string) {
 	}
 }
 
-// printCauses prints first what needs somebody. What does not is what a controller may be about to do.
+// printCauses prints lasting causes first: they need a person.
 func printCauses(b *strings.Builder, causes []Cause, wide bool) {
 	var lasting, others []Cause
 	for _, c := range causes {
@@ -76,7 +76,7 @@ func printCauses(b *strings.Builder, causes []Cause, wide bool) {
 		}
 		confidence := ""
 		if !c.Lasting {
-			confidence = "    confidence: low, or it can go away by itself\n"
+			confidence = "    confidence: low, or the cause is transient\n"
 		}
 		oneline.Fprintf(b, "%s %s\n    object:     %s\n    remedy:     %s\n%s", c.sign(),
 			oneline.Of(c.Cause, causeLimit(wide)),
@@ -84,7 +84,7 @@ func printCauses(b *strings.Builder, causes []Cause, wide bool) {
 	}
 }
 
-// sign tells what needs somebody from what may not.
+// sign marks causes that need a person (✗) and causes that may go away (?).
 func (c Cause) sign() string {
 	if c.Lasting {
 		return "✗"
@@ -124,7 +124,7 @@ func printSide(b *strings.Builder, name string, s Side, wide bool) {
 	_ = table.Flush() // into a builder, which takes all
 }
 
-// short leaves of a digest what tells two of them apart.
+// short truncates a digest.
 func short(version string) string {
 	if before, digest, is := strings.Cut(version, "sha256:"); is && len(digest) > 12 {
 		return before + "sha256:" + digest[:12]
@@ -132,10 +132,10 @@ func short(version string) string {
 	return version
 }
 
-// mostShown is how much of a message is printed, in characters, unless all of it is.
+// mostShown is the maximum length of a printed message in characters.
 const mostShown = 100
 
-// messageLimit is how much of a message is printed; 0 is all of it.
+// messageLimit is the maximum length of a printed message. Zero means no limit.
 func messageLimit(wide bool) int {
 	if wide {
 		return 0
@@ -143,11 +143,11 @@ func messageLimit(wide bool) int {
 	return mostShown
 }
 
-// causeLimit is how much of a cause or a remedy is printed, which says more than a message in a table.
+// causeLimit is the maximum length of a cause or a remedy. These are longer than messages in a table.
 func causeLimit(wide bool) int { return 3 * messageLimit(wide) }
 
-// Changes are the causes of a report that an earlier one did not have, and the objects that have another state or
-// message than in it, a line for each.
+// Changes lists the causes that the earlier report did not have, and the objects whose state or message changed, one
+// line each.
 func (r Report) Changes(earlier Report, at time.Time) []string {
 	var lines []string
 	line := func(format string, args ...any) {

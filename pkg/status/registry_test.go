@@ -77,7 +77,7 @@ func TestARegistryThatIsStoppedIsSeen(t *testing.T) {
 		}
 		if i >= 0 {
 			r := Report{State: Up}.withHealth(h)
-			if r.State != OnTheWay || !strings.Contains(r.Why, "Container/demo-registry") {
+			if r.State != Progressing || !strings.Contains(r.Why, "Container/demo-registry") {
 				t.Errorf("%s: %s, %s", name, r.State, r.Why)
 			}
 		}

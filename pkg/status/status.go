@@ -1,5 +1,5 @@
-// Package status says how an environment is: how far it has come, and the state of what it is made of. It looks once,
-// and changes nothing.
+// Package status reports the progress of an environment and the state of its objects. It observes once and changes
+// nothing.
 package status
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// askBound is for one question to a cluster.
+// askBound limits one request to a cluster.
 const askBound = 10 * time.Second
 
 // Report is the status of an environment.
@@ -32,45 +32,45 @@ type Report struct {
 	Type          string `json:"type"` // "status"
 	SchemaVersion int    `json:"schemaVersion"`
 	Environment   string `json:"environment"`
-	Argument      string `json:"-"`       // how a command names it
+	Argument      string `json:"-"`       // name or path for commands
 	Cluster       string `json:"cluster"` // namespace/name
 	State         State  `json:"state"`
 	Why           string `json:"why"`
 	Bootstrap     Side   `json:"bootstrap"`
 	Management    Side   `json:"management"`
-	// Machines are those that the provider says exist. MachinesUnknown is why it could not be asked, here: what the
-	// cluster itself says of its machines counts.
+	// Machines are the machines that the provider lists. MachinesUnknown says why it could not be asked. Then the
+	// machines in the cluster count.
 	Machines        []string `json:"machines"`
 	MachinesUnknown string   `json:"machinesUnknown,omitempty"`
-	// Causes are why something is not ready, as far as anybody has looked for them.
+	// Causes are those that a diagnosis has found, if one ran.
 	Causes []Cause `json:"causes"`
-	// Health is whether the management cluster can act; nil where it is not up by what it says itself.
+	// Health says whether the management cluster can act. Nil if its objects are not ready.
 	Health *Health `json:"health,omitempty"`
-	// Drift is nil where there is nothing to compare with.
+	// Drift is nil if there is nothing to compare with.
 	Drift *Drift `json:"drift,omitempty"`
-	// Unknown is what could not be asked, and why.
+	// Unknown lists what could not be read, and why.
 	Unknown []string `json:"unknown"`
 }
 
-// schemaVersion is that of the document. What is added to it leaves the version as it is.
+// schemaVersion is the version of the JSON document. Additions do not change it.
 const schemaVersion = 1
 
 // Side is one of the two clusters.
 type Side struct {
-	State   string   `json:"state"` // as up sees it: absent, silent, active, …
+	State   string   `json:"state"` // as up reports it: absent, silent, active, …
 	Server  string   `json:"server,omitempty"`
 	Error   string   `json:"error,omitempty"`
 	Objects []Object `json:"objects"`
-	// Versions are those of what runs in it, by name.
+	// Versions are the versions of Kubernetes, Flux and the providers, by name.
 	Versions map[string]string `json:"versions,omitempty"`
 }
 
-// Object is something that the environment is made of.
+// Object is an object of the environment in a cluster.
 type Object struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	State     string `json:"state"` // as health has it
+	State     string `json:"state"` // as package health reports it
 	Version   string `json:"version,omitempty"`
 	Message   string `json:"message,omitempty"`
 }
@@ -78,8 +78,8 @@ type Object struct {
 // String is Kind/name.
 func (o Object) String() string { return o.Kind + "/" + o.Name }
 
-// Look looks at an environment. lacks is why no more of it is known than its names; nil: all is. health looks whether a
-// management cluster can act that says it is ready.
+// Look observes an environment. lacks says why only its names are known; nil if all of it is known. health checks
+// whether a management cluster with ready objects can act.
 func Look(ctx context.Context, run *up.Run, lacks error, health func(context.Context, *kube.Cluster) Health) Report {
 	seen := run.Outlook(ctx)
 	r := Report{Type: "status", SchemaVersion: schemaVersion, Environment: run.Environment.Name(),
@@ -103,7 +103,7 @@ func Look(ctx context.Context, run *up.Run, lacks error, health func(context.Con
 		r.MachinesUnknown = seen.MachinesErr.Error()
 	}
 	if lacks != nil {
-		r.Drift = &Drift{Values: []Difference{}, Unknown: "the environment is not whole here: " + firstOf(lacks)}
+		r.Drift = &Drift{Values: []Difference{}, Unknown: "the environment is incomplete here: " + firstOf(lacks)}
 	} else {
 		r.Drift = driftOf(ctx, seen, run.Environment)
 	}
@@ -113,7 +113,7 @@ func Look(ctx context.Context, run *up.Run, lacks error, health func(context.Con
 	return r
 }
 
-// firstOf is the first of several problems, and how many there are besides.
+// firstOf returns the first of several problems and the number of the others.
 func firstOf(err error) string {
 	problems := fault.Problems(err)
 	if more := len(problems) - 1; more > 0 {
@@ -122,7 +122,7 @@ func firstOf(err error) string {
 	return err.Error()
 }
 
-// side reads a cluster, where it answers.
+// side reads a cluster if it answers.
 func (r *Report) side(ctx context.Context, state string, c *kube.Cluster, unseen error, namespace string) Side {
 	s := Side{State: state, Objects: []Object{}}
 	if unseen != nil {
@@ -137,7 +137,7 @@ func (r *Report) side(ctx context.Context, state string, c *kube.Cluster, unseen
 	return s
 }
 
-// shown are the groups of kinds that a status shows, in the namespace that is given; all: in which every kind is.
+// shown lists the kinds that a status shows, in their order. An empty kind stands for every control plane.
 var shown = []struct{ group, kind string }{
 	{"kustomize.toolkit.fluxcd.io", "Kustomization"}, {"helm.toolkit.fluxcd.io", "HelmRelease"},
 	{"source.toolkit.fluxcd.io", "GitRepository"}, {"source.toolkit.fluxcd.io", "OCIRepository"},
@@ -206,7 +206,7 @@ func objectOf(u *unstructured.Unstructured) Object {
 	return o
 }
 
-// versions asks what runs in a cluster.
+// versions reads the versions of Kubernetes, Flux and the providers.
 func (r *Report) versions(ctx context.Context, c *kube.Cluster, s *Side) {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()

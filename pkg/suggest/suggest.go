@@ -1,4 +1,4 @@
-// Package suggest finds the name that somebody meant who typed another one.
+// Package suggest finds known names that are similar to a mistyped one.
 package suggest
 
 import (
@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// farthest is how many letters may be wrong.
+// farthest is the maximum number of wrong letters.
 const farthest = 2
 
-// Near returns those of known that typed is nearest to, sorted: the fewest letters are wrong, missing, added or
-// swapped. Where none is near, they are those that begin with it.
+// Near returns the known names nearest to typed, sorted: with the fewest wrong, missing, added or swapped letters. If
+// none is near, it returns the names that begin with typed.
 func Near(typed string, known []string) []string {
 	if typed == "" {
 		return nil
 	}
 	typed = strings.ToLower(typed)
-	least := min(farthest, len([]rune(typed))-1) // of a name with no letter in common nobody thought
+	least := min(farthest, len([]rune(typed))-1) // a name without a common letter is not similar
 	var near, longer []string
 	for _, name := range known {
 		lower := strings.ToLower(name)
@@ -38,7 +38,7 @@ func Near(typed string, known []string) []string {
 	return near
 }
 
-// Hint is a line for each name that is near, with what stands before it where it is to be typed; empty: none is near.
+// Hint returns a line for each similar name, with before as its prefix. It is empty if there is none.
 func Hint(typed string, known []string, before string) string {
 	var lines strings.Builder
 	for _, name := range Near(typed, known) {

@@ -6,17 +6,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// Node is a component of a cluster, and what it waited for.
+// Node is a component of a cluster with its dependencies.
 type Node struct {
-	Object   event.Object // as it was seen last
+	Object   event.Object // last seen state
 	WaitsFor []int        // other nodes
-	// Critical is whether it is on the critical path, in any phase.
+	// Critical reports whether it is on the critical path of a phase.
 	Critical bool
-	// Followed are those of WaitsFor whose end decided, on that path, when it could start.
+	// Followed are the nodes of WaitsFor whose end decided its start on the critical path.
 	Followed []int
 }
 
-// Components returns what waits for each other by name in a cluster, in the order in which it was first seen.
+// Components returns the components of a cluster that wait for each other by name, in the order of their first event.
 func (t Timeline) Components(cluster string) []Node {
 	var nodes []Node
 	var names [][]string

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Segment is a part of the time of a run, and what decided that it took so long.
+// Segment is a part of the critical path of a run.
 type Segment struct {
 	Phase      string // the phase's title; empty: between phases
 	Start, End time.Time
-	// Objects are what was under way and had nothing left to wait for, as Kind/name. None: the phase itself, or nothing
-	// that was seen.
+	// Objects are the progressing objects that waited for nothing else, as Kind/name. Empty for the phase itself, or if
+	// no object was seen.
 	Objects []string
-	// Delays is by how much earlier the run would have ended, if this had taken no time and all else as long as it did.
+	// Delays is by how much earlier the run would have ended if this segment had taken no time.
 	Delays time.Duration
-	// Explained is whether it is known what the time went to.
+	// Explained reports whether the cause of the duration is known.
 	Explained bool
 }
 
 // Elapsed is how long the segment took.
 func (s Segment) Elapsed() time.Duration { return s.End.Sub(s.Start) }
 
-// Title says in a line what the time went to.
+// Title describes the segment in one line.
 func (s Segment) Title() string {
 	switch {
 	case s.Phase == "":
@@ -35,9 +35,8 @@ func (s Segment) Title() string {
 	return s.Phase
 }
 
-// CriticalPath returns the parts of the run, one after the other and without a gap, each with what decided how long it
-// took. Phases follow each other, so each is on it; within a phase it is the chain of objects that waited for each
-// other.
+// CriticalPath returns the critical path of the run, without gaps. Phases follow each other, so each is on it. Within a
+// phase it is the chain of objects that waited for each other.
 func (t Timeline) CriticalPath() []Segment {
 	var path []Segment
 	at := t.Start
@@ -55,7 +54,7 @@ func (t Timeline) CriticalPath() []Segment {
 	return path
 }
 
-// Explained is the part of the run's time of which the path says what it went to: from 0 to 1.
+// Explained returns the share of the run's time that the path explains, from 0 to 1.
 func Explained(path []Segment) float64 {
 	var known, all time.Duration
 	for _, s := range path {

@@ -7,13 +7,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// worthSaying is by how much the end is delayed at least, before it is said: earlier runs differ from each other by
-// less than that.
+// worthSaying is the minimum delay to report. Smaller differences between runs are normal.
 const worthSaying = 10 * time.Second
 
-// Delay is what delays the end of the run at a time, and by how much: by how much earlier its phase would end, had what
-// is under way been ready after as long as it usually took, and all that is left took as long as usual. Where nobody
-// can say what of the phase it is, it is the phase. Nil: nothing does, or nobody knows.
+// Delay returns what delays the end of the run, and by how much. The delay is the difference to a phase whose objects
+// all take their usual time. If the objects are not known, the phase itself is the cause. Nil means no delay, or not
+// known.
 func (e *Estimate) Delay(at time.Time) *event.Delay {
 	earlier := e.alike()
 	if !e.knows() || e.phase == "" || len(earlier) == 0 {
@@ -25,7 +24,7 @@ func (e *Estimate) Delay(at time.Time) *event.Delay {
 	return e.ofPhase(at, earlier)
 }
 
-// ofObjects is which of the objects that the phase follows delay its end. Nil: none does, or nobody knows, as where one
+// ofObjects returns the objects of the phase that delay its end. Nil means none, or not known, for example if an object
 // was never under way in that phase of earlier runs.
 func (e *Estimate) ofObjects(at time.Time, earlier []Timeline) *event.Delay {
 	o, known := e.outlook(at, earlier)
@@ -42,7 +41,7 @@ func (e *Estimate) ofObjects(at time.Time, earlier []Timeline) *event.Delay {
 	if by < worthSaying {
 		return nil
 	}
-	for _, n := range slices.Clone(late) { // of one without whom the end is as late nothing is said
+	for _, n := range slices.Clone(late) { // leave out objects that do not change the end
 		others := slices.DeleteFunc(slices.Clone(late), func(m int) bool { return m == n })
 		if by-o.delay(others) < worthSaying {
 			late = others
@@ -51,7 +50,7 @@ func (e *Estimate) ofObjects(at time.Time, earlier []Timeline) *event.Delay {
 	return &event.Delay{Objects: o.names(late), By: by}
 }
 
-// outlook is how the phase that is under way will go on. False: nobody knows, or none is.
+// outlook predicts the current phase. False means not known, or no current phase.
 func (e *Estimate) outlook(at time.Time, earlier []Timeline) (outlook, bool) {
 	if e.phase == "" {
 		return outlook{}, false
@@ -64,7 +63,7 @@ func (e *Estimate) outlook(at time.Time, earlier []Timeline) (outlook, bool) {
 	return outlook{graph: g, took: took, at: at}, known && !g.unclear(now.Histories)
 }
 
-// ofPhase is by how much the phase that is under way takes longer than usual.
+// ofPhase returns by how much the current phase takes longer than usual.
 func (e *Estimate) ofPhase(at time.Time, earlier []Timeline) *event.Delay {
 	took := usual(e.phase, earlier)
 	if by := at.Sub(e.since) - took; took > 0 && by >= worthSaying {
@@ -73,8 +72,8 @@ func (e *Estimate) ofPhase(at time.Time, earlier []Timeline) *event.Delay {
 	return nil
 }
 
-// usual is how long each track took in the same phase of earlier runs, the median. False: one of them was never under
-// way there, so nobody knows.
+// usual returns the median duration of each track in the same phase of earlier runs. False means that one of them was
+// never under way there.
 func (g graph) usual(earlier []Timeline) ([]time.Duration, bool) {
 	took := map[string][]time.Duration{}
 	for _, t := range earlier {
@@ -98,8 +97,8 @@ func (g graph) usual(earlier []Timeline) ([]time.Duration, bool) {
 	return all, true
 }
 
-// unclear tells whether it cannot be said what something of the graph waits for: it was ready before, or waits for what
-// nobody has seen.
+// unclear reports whether the dependencies of a track are not known: it was ready before, or waits for an object
+// without events.
 func (g graph) unclear(histories []History) bool {
 	return slices.ContainsFunc(g.tracks, func(t track) bool {
 		if ended(t.object) {
@@ -114,24 +113,24 @@ func (g graph) unclear(histories []History) bool {
 	})
 }
 
-// outlook is how a phase that is under way will go on, if all that is left takes as long as usual.
+// outlook is the prediction of a current phase whose remaining tracks take their usual time.
 type outlook struct {
 	graph
 	took []time.Duration // by track
 	at   time.Time
 }
 
-// begun tells whether a track is under way with nothing left to wait for.
+// begun reports whether a track is under way and waits for nothing else.
 func (o outlook) begun(n int) bool {
 	return o.underWay(n) && !slices.ContainsFunc(o.tracks[n].waitsFor, o.underWay)
 }
 
 func (o outlook) underWay(n int) bool { return !ended(o.tracks[n].object) }
 
-// delay is by how much earlier the phase would end, had these tracks been ready after as long as usual.
+// delay returns by how much earlier the phase would end if these tracks had taken their usual time.
 func (o outlook) delay(late []int) time.Duration { return o.end(nil).Sub(o.end(late)) }
 
-// end is when the last track will be ready, had some been so after as long as usual.
+// end returns when the last track will be ready, if some had taken their usual time.
 func (o outlook) end(asUsual []int) time.Time {
 	var last time.Time
 	known := map[int]time.Time{}
@@ -143,7 +142,7 @@ func (o outlook) end(asUsual []int) time.Time {
 	return last
 }
 
-// ready is when the track n will be ready, or was.
+// ready returns when the track n was or will be ready.
 func (o outlook) ready(n int, asUsual []int, known map[int]time.Time) time.Time {
 	if end, is := known[n]; is {
 		return end
@@ -152,7 +151,7 @@ func (o outlook) ready(n int, asUsual []int, known map[int]time.Time) time.Time 
 	if !o.underWay(n) {
 		return t.end
 	}
-	known[n] = t.start // a circle ends here
+	known[n] = t.start // end of a cycle
 	start := t.start
 	if !o.begun(n) {
 		start = t.first

@@ -65,7 +65,7 @@ func TestDelay(t *testing.T) {
 		"one that was ready before": {[][]event.Event{phase(80, usual...)},
 			with(change(20, k, "a", "Ready"), change(20, k, "b", "Ready"), change(20, k, "c", "Progressing"),
 				change(60, k, "a", "Progressing")), 61, ""},
-		"one that nobody has seen": {[][]event.Event{phase(80, usual...)}, begun[2:3], 61, ""},
+		"one without events": {[][]event.Event{phase(80, usual...)}, begun[2:3], 61, ""},
 		"one of two, the other is near": {[][]event.Event{phase(80, usual...)}, with(), 120,
 			"1m40s Kustomization/a and Kustomization/b"},
 		"one that failed": {[][]event.Event{phase(80, usual...)},

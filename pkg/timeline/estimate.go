@@ -7,24 +7,24 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// mostEarlier is how many earlier runs an estimate is made of: the last ones, as machines and environments change.
+// mostEarlier is how many earlier runs an estimate uses. Only the last ones count, because environments change.
 const mostEarlier = 5
 
-// Estimate says how long the rest of a run will take, from how long the phases of earlier runs took. Without an earlier
-// run that went as this one has gone so far, it says nothing. It is not for several goroutines at once.
+// Estimate estimates the remaining time of a run from earlier runs. Without a comparable run there is no estimate. It
+// is not safe for concurrent use.
 type Estimate struct {
 	earlier []Timeline
-	like    bool     // whether it is known which inputs this run has
-	run     *builder // as it went so far
+	like    bool     // whether the inputs of this run are known
+	run     *builder // of this run so far
 	ended   map[string]PhaseState
 	start   time.Time     // of the run
 	phase   string        // the one that has not ended; empty: none
 	since   time.Time     // when it began
-	said    time.Duration // what was said last: it never grows
+	said    time.Duration // the last estimate: it never grows
 }
 
-// EstimateFrom returns the estimate that earlier runs of the same command and environment allow; the last one is first.
-// Those that did not come to their end do not count.
+// EstimateFrom returns the estimate from earlier runs of the same command and environment, newest first. Unfinished
+// runs do not count.
 func EstimateFrom(earlier []Timeline) *Estimate {
 	e := &Estimate{run: newBuilder(), ended: map[string]PhaseState{}}
 	for _, t := range earlier {
@@ -35,20 +35,20 @@ func EstimateFrom(earlier []Timeline) *Estimate {
 	return e
 }
 
-// Of leaves of the earlier runs those with the same inputs: a cluster of three machines says little of one of thirty.
-// Where earlier runs say which inputs they had, nothing is said before Of.
+// Of keeps only earlier runs with the same inputs: a cluster with three machines does not predict one with thirty. If
+// earlier runs have inputs, there is no estimate before Of.
 func (e *Estimate) Of(inputs string) {
 	e.like = true
 	e.earlier = slices.DeleteFunc(e.earlier, func(t Timeline) bool { return t.Inputs != inputs })
 }
 
-// knows tells whether the earlier runs that are left are like this one, as far as they say it.
+// knows reports whether the remaining earlier runs are comparable to this one.
 func (e *Estimate) knows() bool {
 	return e.like || !slices.ContainsFunc(e.earlier, func(t Timeline) bool { return t.Inputs != "" })
 }
 
-// alike are the earlier runs that went as this one has gone so far: the same phases had something to do. One that
-// resumed another says nothing of one that begins anew.
+// alike returns the earlier runs in which the same phases had work so far. A run that resumed another one does not
+// predict a new one.
 func (e *Estimate) alike() []Timeline {
 	var alike []Timeline
 	for _, t := range e.earlier {
@@ -65,7 +65,7 @@ func (e *Estimate) alike() []Timeline {
 	return alike
 }
 
-// phaseNames are those of the runs' phases, in the order of the last run that has them.
+// phaseNames returns the names of the runs' phases, in the order of the last run that has them.
 func phaseNames(done []Timeline) []string {
 	var names []string
 	for _, t := range done {
@@ -78,7 +78,7 @@ func phaseNames(done []Timeline) []string {
 	return names
 }
 
-// usual is the median of how long a phase took where it had something to do; where it never had, it takes none.
+// usual returns the median duration of a phase in runs where it had work; zero if it never had.
 func usual(name string, done []Timeline) time.Duration {
 	var took []time.Duration
 	for _, t := range done {
@@ -100,12 +100,10 @@ func median(took []time.Duration) time.Duration {
 	return (took[(len(took)-1)/2] + took[len(took)/2]) / 2
 }
 
-// settled is how old a run is before it says how long it will take: before, it may turn out that there is nothing to
-// do.
+// settled is the age of a run before the first estimate. Until then, there may be nothing to do.
 const settled = 10 * time.Second
 
-// Annotate takes an event of the run, and returns it with how long the run will still take and what delays its end, if
-// it is one that says so.
+// Annotate takes an event of the run and returns it with the remaining time and the delay, if its type has them.
 func (e *Estimate) Annotate(happened event.Event) event.Event {
 	e.Emit(happened)
 	if (happened.Type == event.PhaseStarted || happened.Type == event.Waiting) &&
@@ -116,14 +114,14 @@ func (e *Estimate) Annotate(happened event.Event) event.Event {
 		happened.Delay = e.Delay(happened.Time)
 		if late := happened.Delay; late != nil && late.By > happened.Remaining &&
 			!e.accountsFor(*late, happened.Remaining, happened.Time) {
-			happened.Remaining = 0 // what is late may take as long again: nobody knows
+			happened.Remaining = 0 // late objects cannot be predicted
 		}
 	}
 	return happened
 }
 
-// accountsFor tells whether what is left of the run is known though something is late: nothing that is under way is,
-// and what it still takes is a part of what is left.
+// accountsFor reports whether the remaining time is known although something is late: nothing under way is late, and it
+// is part of the remaining time.
 func (e *Estimate) accountsFor(late event.Delay, left time.Duration, at time.Time) bool {
 	still := e.ofComponents(at, e.alike())
 	return len(late.Objects) == 0 && still > 0 && still <= left+worthSaying
@@ -144,11 +142,11 @@ func (e *Estimate) Emit(happened event.Event) {
 	}
 }
 
-// patience is how much longer than usual a phase may take before earlier runs say nothing of it any more.
+// patience is how much longer than usual a phase may take before earlier runs no longer predict it.
 func patience(took time.Duration) time.Duration { return took + took/2 + 10*time.Second }
 
-// ofComponents is how long the phase that is under way still takes, if what it follows takes as long as usual from here
-// on; 0: nobody knows.
+// ofComponents returns the remaining time of the current phase if its objects take their usual time. Zero means not
+// known.
 func (e *Estimate) ofComponents(at time.Time, alike []Timeline) time.Duration {
 	if o, known := e.outlook(at, alike); known && len(o.tracks) > 0 {
 		return o.end(nil).Sub(at)
@@ -156,8 +154,8 @@ func (e *Estimate) ofComponents(at time.Time, alike []Timeline) time.Duration {
 	return 0
 }
 
-// Left is how long the run will still take at a time; 0: nobody knows, as when a phase takes far longer than it did, or
-// far more is left than was said before. What it returns after that, too, is never more than before.
+// Left returns the remaining time of the run. Zero means not known: a phase takes far longer than usual, or far more is
+// left than estimated before. The estimate never grows.
 func (e *Estimate) Left(at time.Time) time.Duration {
 	if !e.knows() {
 		return 0
@@ -177,7 +175,7 @@ func (e *Estimate) Left(at time.Time) time.Duration {
 		}
 	}
 	if e.said > 0 && left > e.said+e.said/near+worthSaying {
-		return 0 // what was said is of no use any more, and what is left never grows
+		return 0 // the last estimate is wrong, and estimates never grow
 	}
 	if e.said > 0 {
 		left = min(left, e.said)
@@ -188,5 +186,5 @@ func (e *Estimate) Left(at time.Time) time.Duration {
 	return left
 }
 
-// near is by which part of what was said there may be more left, before it is not said any more.
+// near is the tolerated excess over the last estimate, as a fraction.
 const near = 8

@@ -56,7 +56,7 @@ func TestEstimate(t *testing.T) {
 			50 * time.Second},
 		"a phase that takes far longer":      {[]timeline.Timeline{took(10, 20, 30)}, phases(60, 20, 30), 40, 0},
 		"a phase that has nothing to do now": {[]timeline.Timeline{took(10, 20, 30)}, phases(0, 20, 30), 5, 0},
-		"runs that began anew, and resumed ones": {[]timeline.Timeline{took(0, 0, 3), took(0, 0, 3),
+		"new runs, and resumed ones": {[]timeline.Timeline{took(0, 0, 3), took(0, 0, 3),
 			took(10, 20, 30)}, phases(10, 20, 30), 15, 45 * time.Second},
 		"a phase that never had anything to do": {[]timeline.Timeline{took(10, 0, 30), took(10, 0, 30)},
 			phases(10, 40, 30), 20, 30 * time.Second},
@@ -91,7 +91,7 @@ func TestEstimateNeverGrows(t *testing.T) {
 		if left > last {
 			t.Fatalf("after %d s %v are left, before it were %v", second, left, last)
 		}
-		if left > 0 { // else nobody knows, as phase b takes far longer than it did
+		if left > 0 { // else not known, as phase b takes far longer than it did
 			last = left
 		}
 	}
@@ -186,7 +186,7 @@ func TestEstimateThatComesBackIsNotLonger(t *testing.T) {
 	}
 }
 
-// The last five runs had next to nothing to do, and this one goes on as the one before them: what the five took is not
+// The last five runs had next to nothing to do, and this one runs like the one before them: what the five took is not
 // said of it for ever.
 func TestEstimateOfOtherRunsIsNotKept(t *testing.T) {
 	e, now := timeline.EstimateFrom([]timeline.Timeline{

@@ -15,10 +15,10 @@ type track struct {
 	start, end time.Time
 	waitsFor   []int // the tracks that it waited for
 	after      int   // the track whose end decided when it could start; -1: none
-	again      bool  // it was ready in the phase, and is so no longer, or was not for a while
+	again      bool  // it was ready in the phase and then not ready again
 }
 
-// graph is what waits for what within one phase.
+// graph is the dependency graph of one phase.
 type graph struct {
 	phase  Phase
 	tracks []track
@@ -104,7 +104,7 @@ func trackOf(p Phase, h History) (track, []string, bool) {
 	return t, waitsFor, seen && moved
 }
 
-// ended tells whether nothing of an object is awaited.
+// ended reports whether the run no longer waits for an object.
 func ended(o event.Object) bool { return o.State == "Ready" || o.State == "Deleted" }
 
 // named returns the track of the same cluster with this name, one of the same kind first; -1: there is none.
@@ -122,9 +122,8 @@ func (g graph) named(n int, name string) int {
 	return found
 }
 
-// place says when a track could start: when all that it waited for by name was ready, or, where that was ready before
-// anybody saw the track, when it was seen: then what became ready last before that is taken for what had to come
-// before.
+// place sets when a track could start: when its named dependencies were ready. If they were ready before the track's
+// first event, it is the time of that event, and the track that became ready last before it counts as the dependency.
 func (g graph) place(n int) {
 	t := &g.tracks[n]
 	t.start, t.after = t.first, -1
@@ -143,8 +142,8 @@ func (g graph) place(n int) {
 	}
 }
 
-// last returns the track with which the phase ended: of those that were under way to its end the one that could start
-// last, else the one that was ready last.
+// last returns the track that ended the phase: of those under way at its end the last to start, else the last to become
+// ready.
 func (g graph) last() int {
 	last := -1
 	for n, t := range g.tracks {
@@ -169,7 +168,7 @@ func (g graph) chain() []int {
 	return chain
 }
 
-// together are the track n and those that were under way for the same time: nobody can say which of them decided.
+// together returns the track n and those that were under way at the same time: any of them may have decided.
 func (g graph) together(n int) []int {
 	var same []int
 	for i, t := range g.tracks {
@@ -180,7 +179,7 @@ func (g graph) together(n int) []int {
 	return same
 }
 
-// critical are the tracks of the critical path, with those of which nobody can say whether they decided.
+// critical returns the tracks of the critical path, with those that may have decided.
 func (g graph) critical() map[int]bool {
 	critical := map[int]bool{}
 	for _, n := range g.chain() {
@@ -191,7 +190,7 @@ func (g graph) critical() map[int]bool {
 	return critical
 }
 
-// delay is by how much earlier the phase would have ended, had these tracks taken no time.
+// delay returns by how much earlier the phase would have ended if these tracks had taken no time.
 func (g graph) delay(tracks []int) time.Duration {
 	var end time.Time
 	known := map[int]time.Time{}
@@ -203,14 +202,14 @@ func (g graph) delay(tracks []int) time.Duration {
 	return g.tracks[g.last()].end.Sub(end)
 }
 
-// without returns when the track m would have ended, had the others taken no time. What a track lags behind what it
-// waited for, it lags behind then too.
+// without returns when the track m would have ended if the others had taken no time. A track's lag behind its
+// dependencies stays the same.
 func (g graph) without(tracks []int, m int, known map[int]time.Time) time.Time {
 	if end, done := known[m]; done {
 		return end
 	}
 	t := g.tracks[m]
-	known[m] = t.end // a circle ends here
+	known[m] = t.end // end of a cycle
 	var was, is time.Time
 	for _, before := range append(slices.Clone(t.waitsFor), t.after) {
 		if before < 0 || g.tracks[before].end.After(t.start) {

@@ -7,13 +7,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// Span is when an object was under way in a phase.
+// Span is the time that an object was under way in a phase.
 type Span struct {
 	Object event.Object
 	// First is when it was first seen not ready in the phase, Start when it had nothing left to wait for, End when it
 	// was ready or the phase over.
 	First, Start, End time.Time
-	// Critical is whether it is on the critical path.
+	// Critical reports whether it is on the critical path.
 	Critical bool
 }
 

@@ -1,6 +1,5 @@
-// Package timeline makes of the events of a run what they say together: how long each phase took, the history of each
-// object, the path that decided when the run ended, and how long a run like it will take. It reads events and nothing
-// else.
+// Package timeline analyses the events of a run: the duration of each phase, the history of each object, the critical
+// path, and an estimate for comparable runs. It reads only events.
 package timeline
 
 import (
@@ -9,10 +8,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// InputsField is the field of the event that ends a run which says what decides how long such a run takes.
+// InputsField is the field of a run's last event with the inputs that determine its duration.
 const InputsField = "inputs"
 
-// PhaseState is how far a phase came.
+// PhaseState is the state of a phase.
 type PhaseState string
 
 // The states of phases.
@@ -28,28 +27,28 @@ type Phase struct {
 	Name, Title string
 	Start, End  time.Time // End of a phase that has not ended is that of the timeline
 	State       PhaseState
-	Message     string // why it was skipped, or how it failed
+	Message     string // why it was skipped or failed
 }
 
 // Elapsed is how long the phase took.
 func (p Phase) Elapsed() time.Duration { return p.End.Sub(p.Start) }
 
-// Change is one state of an object and when it was seen.
+// Change is one state of an object with its time.
 type Change struct {
 	Time   time.Time
 	Object event.Object
 }
 
-// History is all that was seen of one object.
+// History is the list of changes of one object.
 type History struct {
-	Object  event.Object // as it was seen last
+	Object  event.Object // last seen state
 	Changes []Change
 }
 
-// Timeline is a run, or as much of it as there is.
+// Timeline is the timeline of a run, possibly unfinished.
 type Timeline struct {
 	Command, Environment string
-	// what decides how long such a run takes, as the run itself said at its end; empty: it did not
+	// the inputs that determine the duration, from the last event
 	Inputs     string
 	Start, End time.Time // End of a run that has not ended is its last event
 	Finished   bool
@@ -57,14 +56,14 @@ type Timeline struct {
 	Phases     []Phase
 	Histories  []History // in the order in which the objects were first seen
 	Warnings   []event.Event
-	// Result is what the run said that one does next; nil: nothing.
+	// Result is the result event of the run, or nil.
 	Result *event.Event
 }
 
 // Elapsed is how long the run took.
 func (t Timeline) Elapsed() time.Duration { return t.End.Sub(t.Start) }
 
-// Unready returns the objects that were not ready when they were seen last, in the order in which they were first seen.
+// Unready returns the objects whose last state was not ready, in the order of their first event.
 func (t Timeline) Unready() []event.Object {
 	var unready []event.Object
 	for _, h := range t.Histories {
@@ -103,7 +102,7 @@ func (b *builder) Emit(e event.Event) {
 	case event.RunStarted:
 		b.run.Command, b.run.Environment = e.Command, e.Environment
 	case event.PhaseStarted:
-		if b.open >= 0 { // nobody said how it ended
+		if b.open >= 0 { // its end has no event
 			b.run.Phases[b.open].End = e.Time
 		}
 		b.run.Phases = append(b.run.Phases, Phase{Name: e.Phase, Title: e.Title, Start: e.Time, State: Running})
@@ -152,7 +151,7 @@ func (b *builder) object(at time.Time, o event.Object) {
 	h.Object, h.Changes = o, append(h.Changes, Change{Time: at, Object: o})
 }
 
-// timeline returns what there is so far.
+// timeline returns the timeline so far.
 func (b *builder) timeline() Timeline {
 	if b.open >= 0 {
 		b.run.Phases[b.open].End = b.run.End

@@ -1,4 +1,4 @@
-// Package trace sends a run as a trace, by OpenTelemetry's protocol, to where its variables say.
+// Package trace sends a run as a trace to the OpenTelemetry endpoint that environment variables configure.
 package trace
 
 import (
@@ -19,20 +19,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// bound is for sending a whole trace: nobody waits longer for a run to end.
+// bound limits sending a trace, so that it does not delay the end of a run.
 const bound = 5 * time.Second
 
-// Wanted says whether the environment's variables name an endpoint, and no other form than OpenTelemetry's own: that
-// would be written to stdout.
+// Wanted reports whether environment variables configure an OTLP endpoint. Other exporters are ignored, because they
+// would write to stdout.
 func Wanted(getenv func(string) string) bool {
 	exporter := getenv("OTEL_TRACES_EXPORTER")
 	return (exporter == "" || exporter == "otlp") && getenv("OTEL_SDK_DISABLED") != "true" &&
 		(getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "")
 }
 
-// Send sends a run that has ended: a span for it, one below for each phase, and one below that for each object that the
-// phase followed. How and where to is said by OpenTelemetry's variables (OTEL_EXPORTER_OTLP_*); TRACEPARENT names the
-// span that the run is a part of.
+// Send sends a finished run: a span for it, below it one for each phase, and below those one for each object that the
+// phase followed. The variables OTEL_EXPORTER_OTLP_* configure the endpoint. TRACEPARENT names the parent span.
 func Send(ctx context.Context, t timeline.Timeline, version string) error {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
@@ -58,13 +57,13 @@ func Send(ctx context.Context, t timeline.Timeline, version string) error {
 	return nil
 }
 
-// parent is a context with the span that TRACEPARENT names, as pipelines hand it on.
+// parent returns a context with the span of TRACEPARENT.
 func parent(ctx context.Context) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": os.Getenv("TRACEPARENT"),
 		"tracestate": os.Getenv("TRACESTATE")})
 }
 
-// collector keeps spans, so that they are sent at once and their error is heard.
+// collector keeps spans, so that they are sent together and errors are returned.
 type collector struct{ all []sdktrace.ReadOnlySpan }
 
 func (c *collector) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) error {
@@ -74,7 +73,7 @@ func (c *collector) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan
 
 func (c *collector) Shutdown(context.Context) error { return nil }
 
-// record makes the spans of a run.
+// record creates the spans of a run.
 func record(ctx context.Context, tracer oteltrace.Tracer, t timeline.Timeline) {
 	ctx, run := tracer.Start(ctx, "cluster-init "+t.Command+" "+t.Environment, oteltrace.WithTimestamp(t.Start),
 		oteltrace.WithAttributes(attribute.String("cluster_init.command", t.Command),
@@ -96,7 +95,7 @@ func record(ctx context.Context, tracer oteltrace.Tracer, t timeline.Timeline) {
 	run.End(oteltrace.WithTimestamp(t.End))
 }
 
-// phase makes the span of a phase, and those of the objects that it followed.
+// phase creates the span of a phase, and those of the objects that it followed.
 func phase(ctx context.Context, tracer oteltrace.Tracer, t timeline.Timeline, p timeline.Phase) {
 	ctx, span := tracer.Start(ctx, p.Name, oteltrace.WithTimestamp(p.Start), oteltrace.WithAttributes(
 		attribute.String("cluster_init.phase.title", p.Title), attribute.String("cluster_init.phase.state",
@@ -110,7 +109,7 @@ func phase(ctx context.Context, tracer oteltrace.Tracer, t timeline.Timeline, p 
 	span.End(oteltrace.WithTimestamp(p.End))
 }
 
-// object makes the span of an object, with what it said in that time.
+// object creates the span of an object, with its state changes.
 func object(ctx context.Context, tracer oteltrace.Tracer, s timeline.Span, histories []timeline.History) {
 	_, span := tracer.Start(ctx, s.Object.Kind+"/"+s.Object.Name, oteltrace.WithTimestamp(s.First),
 		oteltrace.WithAttributes(

@@ -115,7 +115,7 @@ func TestSend(t *testing.T) {
 // A receiver that refuses, or is not there, is an error, and soon.
 func TestSendFails(t *testing.T) {
 	refuses, _ := receiver(t, http.StatusForbidden)
-	for name, url := range map[string]string{"it refuses": refuses, "nobody is there": "http://127.0.0.1:1",
+	for name, url := range map[string]string{"it refuses": refuses, "no server": "http://127.0.0.1:1",
 		"no address": "::"} {
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
 		begun := time.Now()
