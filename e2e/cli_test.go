@@ -137,7 +137,7 @@ func (l lab) signalAt(t *testing.T, signal os.Signal, when func(event.Event) boo
 	return result
 }
 
-// isAnswer says whether a line of --output json is the answer of a command and no event.
+// isAnswer reports whether a line of --output json is the answer of a command and no event.
 func isAnswer(line []byte) bool {
 	var document struct {
 		Type event.Type `json:"type"`

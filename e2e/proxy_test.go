@@ -183,7 +183,7 @@ func (p *forwardProxy) wasAskedForOutside(t *testing.T) {
 	}
 }
 
-// isInside says whether a host is in a cluster, or in a network of the Docker engine.
+// isInside reports whether a host is in a cluster, or in a network of the Docker engine.
 func isInside(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if address, err := netip.ParseAddr(host); err == nil {

@@ -266,7 +266,7 @@ func (b *beside) follow(c *exec.Cmd, out io.Reader) {
 	b.exitCode = c.ProcessState.ExitCode()
 }
 
-// atWork says whether the run has not ended yet.
+// atWork reports whether the run has not ended yet.
 func (b *beside) atWork() bool {
 	select {
 	case <-b.over:

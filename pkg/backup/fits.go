@@ -10,7 +10,7 @@ import (
 // Target is the cluster that a backup is held against.
 type Target struct {
 	Namespace, Cluster string
-	// Identity is that of the cluster that the backup should be of; empty: not known, and not compared.
+	// Identity is that of the cluster that the backup should be of. Empty means not known, and not compared.
 	Identity  string
 	Providers []Provider
 }

@@ -17,7 +17,7 @@ import (
 // Recipients are who can open a backup. The zero value writes it without encryption.
 type Recipients struct{ keys []age.Recipient }
 
-// Encrypt is whether there are any.
+// Encrypt reports whether there are any.
 func (r Recipients) Encrypt() bool { return len(r.keys) > 0 }
 
 // Seal returns a writer that encrypts to the recipients; what is written is whole once it is closed. Without recipients

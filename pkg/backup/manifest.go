@@ -48,7 +48,7 @@ type Manifest struct {
 	CreatedBy string    `json:"createdBy"` // version of cluster-init
 	Namespace string    `json:"namespace"`
 	Cluster   string    `json:"cluster"`
-	// Identity is that of the cluster, which survives a move, see IdentityOf; empty: not known.
+	// Identity is that of the cluster, which survives a move, see IdentityOf. Empty means not known.
 	Identity   string     `json:"identity,omitempty"`
 	Providers  []Provider `json:"providers,omitempty"`
 	Kubernetes string     `json:"kubernetes,omitempty"` // version of the control plane; empty: not known
@@ -128,7 +128,7 @@ func sectionOf(name string) (Section, error) {
 	return section, nil
 }
 
-// plainName is whether a name is that of one YAML file, in any file system.
+// plainName reports whether a name is that of one YAML file, in any file system.
 func plainName(file string) bool {
 	return strings.HasSuffix(file, ".yaml") && !strings.HasPrefix(file, ".") && !strings.ContainsAny(file, "/\\\x00")
 }

@@ -107,8 +107,8 @@ func ReadVerifyKey(flag, value string) (VerifyKey, error) {
 	return VerifyKey{key}, nil
 }
 
-// SignedBy returns the fingerprint of the key that a backup says it was signed with, as ssh-keygen -l prints it; "": it
-// is not signed. Nobody has checked that before Verify.
+// SignedBy returns the fingerprint of the key that a backup says it was signed with, as ssh-keygen -l prints it. Empty
+// means it is not signed. Nobody has checked that before Verify.
 func (b *Backup) SignedBy() string {
 	if b.signature == nil {
 		return ""

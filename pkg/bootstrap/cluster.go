@@ -62,7 +62,7 @@ func (c Cluster) Create(ctx context.Context, unfinished bool, report pipeline.Re
 	return nil
 }
 
-// made says whether the node was made by a run with this state folder's id: one at a time has the folder's lock.
+// made reports whether the node was made by a run with this state folder's id: one at a time has the folder's lock.
 func (c Cluster) made(id string) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		node, err := c.Engine.Inspect(ctx, kind.NodeName(c.name()))

@@ -27,7 +27,7 @@ type Flux struct {
 	Fetch       content.Fetcher
 	Follow      rollout.Options
 	Source      source.Kind // what the components there are read from
-	// Shared is whether the cluster is the user's own: its Flux refuses nothing that others may have.
+	// Shared reports whether the cluster is the user's own: its Flux refuses nothing that others may have.
 	Shared bool
 }
 
@@ -49,7 +49,7 @@ func (f Flux) restrictions() (flux.Restrictions, error) {
 	}, err
 }
 
-// Installed is whether all controllers of this version are available.
+// Installed reports whether all controllers of this version are available.
 func (f Flux) Installed(ctx context.Context, c *kube.Cluster) (bool, error) {
 	for _, name := range flux.Controllers() {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: flux.Namespace}}

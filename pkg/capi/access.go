@@ -24,7 +24,7 @@ func (a Access) String() string {
 	return a.Verb + " " + schema.GroupResource{Group: a.Group, Resource: a.Resource}.String()
 }
 
-// NamespaceExists says whether a cluster has a namespace.
+// NamespaceExists reports whether a cluster has a namespace.
 func NamespaceExists(ctx context.Context, c client.Reader, name string) (bool, error) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})

@@ -95,7 +95,7 @@ func clusterOf(doc *clusterv1.Cluster) Cluster {
 type ControlPlane struct {
 	Object
 	Available health.Condition
-	// SpecUpToDate is whether it has no machine of an older spec. Only RKE2's says so.
+	// SpecUpToDate reports whether it has no machine of an older spec. Only RKE2's says so.
 	SpecUpToDate health.Condition
 }
 

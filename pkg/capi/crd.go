@@ -94,7 +94,7 @@ func UnlabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
 	return crds, nil
 }
 
-// OfResourceController is whether an object belongs to the OpenStack Resource Controller, whose controllers know
+// OfResourceController reports whether an object belongs to the OpenStack Resource Controller, whose controllers know
 // nothing of Clusters and do not pause with them.
 func (o Object) OfResourceController() bool { return o.Key().Group == orcGroup }
 

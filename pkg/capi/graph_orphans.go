@@ -15,8 +15,8 @@ type Orphan struct {
 	Owner string
 	// Owned is the object that names that owner: Object itself, or one that owns it.
 	Owned Object
-	// Missing is whether that owner was not found among what a move looks at: it does not exist, is of a kind without
-	// the label of clusterctl, or is somewhere else.
+	// Missing reports whether that owner was not found among what a move looks at: it does not exist, is of a kind
+	// without the label of clusterctl, or is somewhere else.
 	Missing bool
 	// Cycle are the objects that own each other in a circle, which is why none of them is ever the next to move.
 	Cycle []Object

@@ -57,7 +57,7 @@ func (g *Graph) ExternalRefs() []Ref {
 	return slices.Compact(unread)
 }
 
-// reads says whether the graph would hold the object if it existed.
+// reads reports whether the graph would hold the object if it existed.
 func (g *Graph) reads(key Key) bool {
 	if crd, ok := g.crd(key); ok {
 		return !crd.Namespaced || key.Namespace == g.namespace

@@ -37,8 +37,8 @@ func (m marking) Patch(ctx context.Context, o client.Object, patch client.Patch,
 	return m.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, text), opts...)
 }
 
-// pausable is whether the object is one that clusterctl pauses. It patches a ClusterClass by its type, and a Cluster
-// without.
+// pausable reports whether the object is one that clusterctl pauses. It patches a ClusterClass by its type, and a
+// Cluster without.
 func (m marking) pausable(o client.Object) bool {
 	if m.mark.Key == "" {
 		return false
@@ -80,8 +80,8 @@ func (m Mark) with(text []byte) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// pausedBy says whether a merge patch pauses or resumes; found is whether it does either: spec.paused of a Cluster, the
-// annotation of a ClusterClass.
+// pausedBy reports whether a merge patch pauses or resumes; found is whether it does either: spec.paused of a Cluster,
+// the annotation of a ClusterClass.
 func pausedBy(patch map[string]any) (pauses, found bool) {
 	spec, _ := patch["spec"].(map[string]any)
 	metadata, _ := patch["metadata"].(map[string]any)

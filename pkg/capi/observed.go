@@ -16,7 +16,7 @@ import (
 type Observed struct {
 	// Generation is status.observedGeneration; 0: it does not say.
 	Generation int64
-	// Paused is whether the controller saw that the object, or its Cluster, is paused.
+	// Paused reports whether the controller saw that the object, or its Cluster, is paused.
 	Paused bool
 	// Replicas are the machines that a MachineDeployment, MachineSet or MachinePool counts. What it does not say counts
 	// as none; where it is not said how many are wanted, that is one, as for Kubernetes.
@@ -50,7 +50,7 @@ func observedOf(u *unstructured.Unstructured) Observed {
 	}
 }
 
-// SaysGeneration is whether the controller of an object writes status.observedGeneration each time that it has
+// SaysGeneration reports whether the controller of an object writes status.observedGeneration each time that it has
 // reconciled the object, and never while that is paused.
 func (o Object) SaysGeneration() bool { return slices.Contains(sayGeneration, o.Key().GroupKind) }
 

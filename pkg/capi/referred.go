@@ -75,12 +75,12 @@ func (g *Graph) namedBy(u *unstructured.Unstructured) []Key {
 	})
 }
 
-// ofProvider is whether a kind is one of Cluster API and its providers, by its group.
+// ofProvider reports whether a kind is one of Cluster API and its providers, by its group.
 func ofProvider(kind schema.GroupKind) bool {
 	return kind.Group == orcGroup || strings.HasSuffix("."+kind.Group, "."+clusterv1.GroupVersion.Group)
 }
 
-// readNamed reads an object by its key; nil: there is none, or it belongs to the whole cluster and is not of a
+// readNamed reads an object by its key. Nil means there is none, or it belongs to the whole cluster and is not of a
 // provider.
 func readNamed(ctx context.Context, c client.Client, key Key) (*unstructured.Unstructured, error) {
 	mapping, err := c.RESTMapper().RESTMapping(key.GroupKind)

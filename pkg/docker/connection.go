@@ -52,7 +52,7 @@ func (c *connection) Close() error {
 	return nil
 }
 
-// lastWords is what the process said, once it has ended; nil: nothing.
+// lastWords is what the process said, once it has ended. Nil means nothing.
 func (c *connection) lastWords() error {
 	if text := c.said.String(); text != "" {
 		return classify(c.cmd.Args[1:], text, nil)

@@ -108,7 +108,7 @@ type Endpoint struct {
 	IPv6      string
 }
 
-// HasMount says whether the container has a mount at target.
+// HasMount reports whether the container has a mount at target.
 func (c Container) HasMount(target string) bool {
 	return slices.ContainsFunc(c.Mounts, func(m Mount) bool { return m.Target == target })
 }

@@ -36,8 +36,8 @@ func (c *Client) variable(name string) string {
 	return os.Getenv(name)
 }
 
-// Local says whether the engine is reached through a socket of this machine. Only then does what this machine says of
-// its disk, its limits and its ports hold for the engine as well.
+// Local reports whether the engine is reached through a socket of this machine. Only then does what this machine says
+// of its disk, its limits and its ports hold for the engine as well.
 func (i Info) Local() bool {
 	scheme, _, found := strings.Cut(i.Endpoint, "://")
 	switch {

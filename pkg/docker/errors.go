@@ -62,7 +62,7 @@ func classify(args []string, stderr string, err error) error {
 	}
 }
 
-// isBeingRemoved tells whether the engine did not remove a container because it is at it already.
+// isBeingRemoved reports whether the engine did not remove a container because it is at it already.
 func isBeingRemoved(err error) bool {
 	var command *CommandError
 	return errors.As(err, &command) && strings.Contains(command.Stderr, "is already in progress")

@@ -33,7 +33,7 @@ func (c *Client) Exec(ctx context.Context, container string, args []string, o Ex
 	return nil
 }
 
-// HasFile says whether there is a file at a path in a running container. What its answer is not is an error: an exit
+// HasFile reports whether there is a file at a path in a running container. What its answer is not is an error: an exit
 // code would not do, as docker's own failures have the same.
 func (c *Client) HasFile(ctx context.Context, container, path string) (bool, error) {
 	var answer strings.Builder

@@ -34,7 +34,7 @@ func (c *Client) Image(ctx context.Context, reference string) (Image, error) {
 	return Image{ID: raw[0].ID, Tags: raw[0].RepoTags, RepoDigests: raw[0].RepoDigests}, nil
 }
 
-// ImageExists says whether the engine has an image of that reference.
+// ImageExists reports whether the engine has an image of that reference.
 func (c *Client) ImageExists(ctx context.Context, reference string) (bool, error) {
 	_, err := c.Image(ctx, reference)
 	if isNotFound(err) {

@@ -13,9 +13,9 @@ import (
 // attempts bounds how often a network may come into use right while it is being removed.
 const attempts = 3
 
-// oneNetwork says whether there is a network of that name, and removes all of them but one. The one that containers are
-// in stays; where no container is in any, the one that kind would keep stays, which is the first by ID, so that runs
-// beside each other agree.
+// oneNetwork reports whether there is a network of that name, and removes all of them but one. The one that containers
+// are in stays; where no container is in any, the one that kind would keep stays, which is the first by ID, so that
+// runs beside each other agree.
 func (c *Client) oneNetwork(ctx context.Context, name string) (found bool, err error) {
 	for range attempts {
 		networks, listErr := c.Networks(ctx, name)

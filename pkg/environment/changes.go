@@ -16,7 +16,7 @@ type Change struct {
 	Key string
 	// From and To are what the cluster has and what it is to get, for people; empty for secrets.
 	From, To string
-	// TakesAway says what the change takes from a cluster that is in use; empty: nothing.
+	// TakesAway says what the change takes from a cluster that is in use. Empty means nothing.
 	TakesAway string
 }
 
@@ -80,7 +80,7 @@ func sameProviders(before, after Cluster) bool {
 	return before.InfraProvider == after.InfraProvider && before.BootstrapProvider == after.BootstrapProvider
 }
 
-// onlyByShell says that machines are replaced for a value that nothing but the shell gives; empty: it is not so.
+// onlyByShell says that machines are replaced for a value that nothing but the shell gives. Empty means it is not so.
 func (e *Environment) onlyByShell(key string, before *Environment) string {
 	v, from := e.shellValueAt(strings.Split(key, "."))
 	old, there := below(before.settled[Management], v.keys)
@@ -97,7 +97,7 @@ func fewer(before, after Machines, what string) string {
 	return ""
 }
 
-// Older says whether version a comes before b. What is no version is not older. Of two releases of RKE2 with one
+// Older reports whether version a comes before b. What is no version is not older. Of two releases of RKE2 with one
 // Kubernetes the number at the end decides, as in v1.36.4+rke2r1.
 func Older(a, b string) bool {
 	one, errOne := version.ParseGeneric(a)

@@ -28,7 +28,7 @@ type documents struct {
 var secretPart = regexp.MustCompile(
 	`(?i)(password|passwd|token|secret|credential|private|api_?key|proxies|clouds_yaml)`)
 
-// Secret says whether a value's key is one of those that hold secrets: such a value does not belong into a file that
+// Secret reports whether a value's key is one of those that hold secrets: such a value does not belong into a file that
 // others may read.
 func Secret(key string) bool { return secretPart.MatchString(key) || redact.SecretName(key) }
 

@@ -39,7 +39,7 @@ type Options struct {
 	// ValuesFiles are further YAML files of values, over the environment's, the last one wins.
 	// "-" is what Input returns.
 	ValuesFiles []string
-	// Input is the content of the values file "-"; nil: there is none.
+	// Input is the content of the values file "-". Nil means there is none.
 	Input func() ([]byte, error)
 	// Sets are values in the syntax of `helm --set`, over everything else.
 	Sets []string

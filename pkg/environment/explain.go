@@ -62,7 +62,7 @@ func (e *Environment) chartProblems(text string, found [][]int) []error {
 	return problems
 }
 
-// isUnknown tells whether the value at a dotted path could not be found out.
+// isUnknown reports whether the value at a dotted path could not be found out.
 func (e *Environment) isUnknown(path string) bool {
 	value, _ := at(e.settled[Management], path)
 	text, _ := value.(string)

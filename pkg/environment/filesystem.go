@@ -80,10 +80,10 @@ func (o overlay) origin(name string) origin {
 	return origin{path: strings.TrimSuffix(o.given, string(filepath.Separator)) + string(filepath.Separator) + relative}
 }
 
-// Exists says whether a file or folder is in either place.
+// Exists reports whether a file or folder is in either place.
 func (o overlay) Exists(name string) bool { return o.pick(name).Exists(name) }
 
-// IsDir says whether name is a folder in the place where it is.
+// IsDir reports whether name is a folder in the place where it is.
 func (o overlay) IsDir(name string) bool { return o.pick(name).IsDir(name) }
 
 // ReadDir lists the folder in the place where it is.

@@ -28,7 +28,7 @@ type fromFile struct {
 	From string `json:"from"` // a built-in environment, or a path, seen from the folder
 }
 
-// readFrom reads the FromFile of a folder; false: it has none, and is a kustomization.
+// readFrom reads the FromFile of a folder. False means it has none, and is a kustomization.
 func readFrom(folder, given string) (fromFile, bool, error) {
 	var f fromFile
 	name := filepath.Join(given, FromFile)
@@ -63,7 +63,7 @@ func readFrom(folder, given string) (fromFile, bool, error) {
 	return f, true, nil
 }
 
-// kustomizationOf is the name of a folder's kustomization file; empty: it has none.
+// kustomizationOf is the name of a folder's kustomization file. Empty means it has none.
 func kustomizationOf(folder string) string {
 	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
@@ -135,7 +135,7 @@ func (s *substituter) own(folder, given, name string) (map[string]any, error) {
 	return valuesIn(file, content)
 }
 
-// readOwn is the content of a file in the folder; nil: it is not there.
+// readOwn is the content of a file in the folder. Nil means it is not there.
 func (s *substituter) readOwn(folder, given, name string) ([]byte, origin, error) {
 	file := origin{path: filepath.Join(given, name)}
 	content, err := kustomize.ReadBelow(filepath.Dir(folder), filepath.Join(folder, name))

@@ -24,8 +24,8 @@ type Key struct {
 	Allowed     []string `json:"allowed,omitempty"`
 }
 
-// Below says whether a key is at a dotted path that somebody gave, or below it, and what of its path is left then. In
-// path a name that is up to the user, and the number of an entry of a list, stand as they are.
+// Below reports whether a key is at a dotted path that somebody gave, or below it, and what of its path is left then.
+// In path a name that is up to the user, and the number of an entry of a list, stand as they are.
 func (k Key) Below(path string) (rest string, below bool) {
 	if path == "" {
 		return k.Path, true
@@ -93,7 +93,8 @@ func keysBelow(n node, path string, defaults map[string]any) []Key {
 	return keys
 }
 
-// others is what the entries of a map are whose keys are up to the user; nil: it has none, or they may be anything.
+// others is what the entries of a map are whose keys are up to the user. Nil means it has none, or they may be
+// anything.
 func (n node) others() *node {
 	described, isSchema := n.Additional.(map[string]any)
 	if !isSchema {

@@ -56,7 +56,7 @@ func checkToken(name, token string) error {
 	return nil
 }
 
-// unprintable says which character of a text no HTTP header takes; nil: none.
+// unprintable says which character of a text no HTTP header takes. Nil means none.
 func unprintable(text string) error {
 	for _, r := range text {
 		switch {

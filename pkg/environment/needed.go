@@ -39,7 +39,7 @@ func (e *Environment) checkNeeded(chart error) error {
 	return fault.Join(problems...)
 }
 
-// enabled tells whether a component is enabled in a phase, as the chart's template telco-cloud-init.enabled does.
+// enabled reports whether a component is enabled in a phase, as the chart's template telco-cloud-init.enabled does.
 func (e *Environment) enabled(phase Phase, name string) bool {
 	value, _ := at(e.settled[phase], "components."+name+".enabled")
 	text := fmt.Sprint(value)

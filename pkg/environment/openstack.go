@@ -24,9 +24,9 @@ type OpenStack struct {
 	Network OpenStackNetwork
 	// APIServer is how the API server is reached.
 	APIServer OpenStackAPIServer
-	// LoadBalancers is whether the cloud controller manager makes load balancers for Services.
+	// LoadBalancers reports whether the cloud controller manager makes load balancers for Services.
 	LoadBalancers bool
-	// CinderCSI is whether the component cinder-csi, which makes volumes, is enabled in the management cluster.
+	// CinderCSI reports whether the component cinder-csi, which makes volumes, is enabled in the management cluster.
 	CinderCSI bool
 }
 
@@ -54,7 +54,8 @@ type OpenStackRootVolume struct {
 
 // OpenStackNetwork is the network that machines are on: one that is made, or one that is there.
 type OpenStackNetwork struct {
-	// Made is whether a network, a subnet and, with an external network, a router are made. Otherwise Network is there.
+	// Made reports whether a network, a subnet and, with an external network, a router are made. Otherwise Network is
+	// there.
 	Made bool
 	// CIDR of the subnet that is made.
 	CIDR string

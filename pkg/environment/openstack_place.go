@@ -29,7 +29,7 @@ func (v openStackValues) place() cloudPlace {
 	return file.Clouds[v.CloudName]
 }
 
-// elsewhere says that other credentials lead to another cloud, region or project; empty: nothing says so.
+// elsewhere says that other credentials lead to another cloud, region or project. Empty means nothing says so.
 func (v openStackValues) elsewhere(after openStackValues) string {
 	one, other := v.place(), after.place()
 	for _, pair := range [][2]string{{strings.TrimRight(one.Auth.URL, "/"), strings.TrimRight(other.Auth.URL, "/")},

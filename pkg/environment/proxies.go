@@ -33,7 +33,7 @@ func (e *Environment) accept() error {
 	return e.forgetUnusedLogin()
 }
 
-// DockerConfig is a ~/.docker/config.json with the logins for image registries; nil: there is none.
+// DockerConfig is a ~/.docker/config.json with the logins for image registries. Nil means there is none.
 func (e *Environment) DockerConfig() ([]byte, error) {
 	text, err := e.renderTemplate(Management, "dockerConfig")
 	if text == "" {

@@ -93,8 +93,8 @@ func (s *substituter) setAs(name string) (string, bool) {
 	return name, false
 }
 
-// shellValueAt returns the variables that give the value at a path, whether or not the cluster keeps another one;
-// false: a file, a flag or the chart does.
+// shellValueAt returns the variables that give the value at a path, whether or not the cluster keeps another one. False
+// means a file, a flag or the chart does.
 func (e *Environment) shellValueAt(keys []string) (shellValue, bool) {
 	for _, place := range e.givenLayers() {
 		if _, there := below(place.values, keys); there {

@@ -47,7 +47,7 @@ func (s *substituter) unknown(why []error) string {
 	return standIn
 }
 
-// holds says whether a text is in a value, or in a key.
+// holds reports whether a text is in a value, or in a key.
 func holds(value any, text string) bool {
 	switch typed := value.(type) {
 	case string:

@@ -22,7 +22,7 @@ func (e *Environment) mayQuote(path, value string) bool {
 	return !secret && !infra && !e.filled[value] && !Secret(path) && !strings.Contains(value, "@")
 }
 
-// scalarAt is the text of the value at a path; empty: there is none, or it has others below it.
+// scalarAt is the text of the value at a path. Empty means there is none, or it has others below it.
 func (e *Environment) scalarAt(path string) string {
 	switch value, _ := at(e.settled[Management], path); value.(type) {
 	case nil, map[string]any, []any:

@@ -50,8 +50,8 @@ func (f forbiddenVariable) hint() string {
 		strings.ToUpper(rest))
 }
 
-// LacksVariable says whether a variable is not set that an environment needs, as an error of Load has it: then nobody
-// knows what its things are called.
+// LacksVariable reports whether a variable is not set that an environment needs, as an error of Load has it: then
+// nobody knows what its things are called.
 func LacksVariable(err error) bool {
 	_, lacks := errors.AsType[missingVariable](err)
 	return lacks
@@ -133,7 +133,7 @@ func spellings(name string) []string {
 	return []string{name}
 }
 
-// MayUse says whether an environment may use a variable: all others of a shell are nothing to it.
+// MayUse reports whether an environment may use a variable: all others of a shell are nothing to it.
 func MayUse(name string) bool {
 	return slices.Contains(allowed, name) ||
 		slices.ContainsFunc(allowedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })

@@ -23,8 +23,8 @@ func readValues(text []byte) (chartutil.Values, error) {
 	return chartutil.ReadValues(text)
 }
 
-// onlyDocument returns the document of a YAML file; nil: it has none, or it is empty. More than one is refused: what
-// reads values reads the first only.
+// onlyDocument returns the document of a YAML file. Nil means it has none, or it is empty. More than one is refused:
+// what reads values reads the first only.
 func onlyDocument(content []byte) (*yaml.Node, error) {
 	if err := unpack.YAML(content); errors.Is(err, unpack.ErrTooLarge) { // the parser says better what else is wrong
 		return nil, err
@@ -108,7 +108,7 @@ var oddSpaces = map[rune]string{
 	'\u200b': "zero-width space (U+200B)", '\u2060': "word joiner (U+2060)", '\ufeff': "byte order mark (U+FEFF)",
 }
 
-// oddSpace names the first of them in a text; empty: it has none.
+// oddSpace names the first of them in a text. Empty means it has none.
 func oddSpace(text string) string {
 	for _, r := range text {
 		if name := oddSpaces[r]; name != "" {

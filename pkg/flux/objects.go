@@ -40,8 +40,8 @@ type OCIArtifact struct {
 	Digest     string
 	Insecure   bool   // plain HTTP
 	SecretName string // of type kubernetes.io/dockerconfigjson; empty: none
-	// CASecretName is a Secret with the key ca.crt, for a server that is not signed by those that everybody knows;
-	// empty: none.
+	// CASecretName is a Secret with the key ca.crt, for a server that is not signed by those that everybody knows.
+	// Empty means none.
 	CASecretName string
 }
 

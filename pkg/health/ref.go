@@ -28,7 +28,7 @@ func (r Ref) String() string {
 // Edge leads from an object to one that it waits for.
 type Edge struct {
 	To Ref
-	// Required is whether the object cannot get ready while the other one is not there.
+	// Required reports whether the object cannot get ready while the other one is not there.
 	Required bool
 }
 

@@ -102,7 +102,7 @@ func ofWorkload(u *unstructured.Unstructured) State {
 	return s
 }
 
-// Paused says whether a Cluster API object is paused, by its spec or its annotation.
+// Paused reports whether a Cluster API object is paused, by its spec or its annotation.
 func Paused(u *unstructured.Unstructured) bool {
 	paused, _, _ := unstructured.NestedBool(u.Object, "spec", "paused")
 	_, annotated := u.GetAnnotations()["cluster.x-k8s.io/paused"]

@@ -30,7 +30,7 @@ func New(log func(string)) *Provider {
 // NodeName returns the name of the one node of the kind cluster called name.
 func NodeName(name string) string { return name + "-control-plane" }
 
-// Exists says whether any node of the kind cluster called name exists, healthy or not.
+// Exists reports whether any node of the kind cluster called name exists, healthy or not.
 func (p *Provider) Exists(ctx context.Context, name string) (bool, error) {
 	names, err := asked(ctx, p.kind.List)
 	if err != nil {

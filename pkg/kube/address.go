@@ -60,8 +60,8 @@ func AtServerOf(kubeconfig, other []byte) ([]byte, error) {
 	return clientcmd.Write(*config)
 }
 
-// ListensHere says whether a kubeconfig names its server by a loopback address, as RKE2 writes it for the machine that
-// it runs on.
+// ListensHere reports whether a kubeconfig names its server by a loopback address, as RKE2 writes it for the machine
+// that it runs on.
 func ListensHere(kubeconfig []byte) bool {
 	config, err := restConfig(kubeconfig)
 	if err != nil {

@@ -28,7 +28,7 @@ func (c *Cluster) ApplyAll(ctx context.Context, objects ...client.Object) error 
 	return nil
 }
 
-// Exists says whether the object with o's kind and name is in the cluster; o is filled when it is.
+// Exists reports whether the object with o's kind and name is in the cluster; o is filled when it is.
 func (c *Cluster) Exists(ctx context.Context, o client.Object) (bool, error) {
 	err := c.Get(ctx, client.ObjectKeyFromObject(o), o)
 	switch {

@@ -9,7 +9,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Newer says whether a kubeconfig has other credentials than the one that is in use and does not end before it. Both
+// Newer reports whether a kubeconfig has other credentials than the one that is in use and does not end before it. Both
 // must be such that Embedded lets them pass: a kubeconfig that its user wrote with a program or a file in it is not
 // replaced.
 func Newer(fresh, used []byte) bool {
@@ -38,7 +38,7 @@ func user(kubeconfig []byte) *clientcmdapi.AuthInfo {
 	return config.AuthInfos[config.Contexts[config.CurrentContext].AuthInfo]
 }
 
-// end is when a client certificate ends; zero: it has none.
+// end is when a client certificate ends. Zero means it has none.
 func end(u *clientcmdapi.AuthInfo) time.Time {
 	block, _ := pem.Decode(u.ClientCertificateData)
 	if block == nil {

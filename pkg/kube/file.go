@@ -56,7 +56,7 @@ func ReadFile(path string) ([]byte, error) {
 	return whole, nil
 }
 
-// IsOfClusterAlone says whether a kubeconfig knows one cluster, under this name, and uses it.
+// IsOfClusterAlone reports whether a kubeconfig knows one cluster, under this name, and uses it.
 func IsOfClusterAlone(kubeconfig []byte, cluster string) bool {
 	config, err := loadConfig(kubeconfig)
 	if err != nil {

@@ -42,7 +42,7 @@ func authorities(kubeconfig []byte) (map[string]bool, error) {
 	return all, nil
 }
 
-// Compare says whether two kubeconfigs are of one cluster. They are if they trust the same authorities, in whatever
+// Compare reports whether two kubeconfigs are of one cluster. They are if they trust the same authorities, in whatever
 // order. Where they share some only, as while one is replaced, either of them may be answered by a cluster that the
 // other does not know.
 func Compare(a, b []byte) Identity {
@@ -69,5 +69,5 @@ func Compare(a, b []byte) Identity {
 	return Incomparable
 }
 
-// SameCluster says whether two kubeconfigs are of one cluster, for sure.
+// SameCluster reports whether two kubeconfigs are of one cluster, for sure.
 func SameCluster(a, b []byte) bool { return Compare(a, b) == Same }

@@ -175,7 +175,7 @@ func builtIn(r schema.GroupVersionResource) bool {
 	return false
 }
 
-// established says whether the API server serves what a CustomResourceDefinition defines.
+// established reports whether the API server serves what a CustomResourceDefinition defines.
 func established(crd *unstructured.Unstructured) bool {
 	return health.ConditionOf(crd, "Established").Status == corev1.ConditionTrue
 }

@@ -239,7 +239,7 @@ func TestWatchLeavesNoGoroutine(t *testing.T) {
 	}
 }
 
-// watchers says whether any goroutine works for an informer.
+// watchers reports whether any goroutine works for an informer.
 func watchers(t *testing.T) bool {
 	return bytes.Contains(goroutines(t), []byte("k8s.io/client-go/tools/cache."))
 }

@@ -192,7 +192,7 @@ func (p place) wrong(field, entry, reason, hint string) {
 	p.refuse(fmt.Sprintf("%s: %s%s: %q %s", p.file, p.line(entry), field, entry, reason), hint)
 }
 
-// line says where in the file an entry is; empty: nobody knows.
+// line says where in the file an entry is. Empty means nobody knows.
 func (p place) line(entry string) string {
 	var root yaml.Node
 	if yaml.NewDecoder(bytes.NewReader(p.content)).Decode(&root) != nil {

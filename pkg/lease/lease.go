@@ -59,10 +59,11 @@ type Request struct {
 	Name   string
 	Holder string
 	Timing Timing
-	// Waiting is called when it has to be seen first whether another holder still lives; nil: nobody wants to know.
+	// Waiting is called when it has to be seen first whether another holder still lives. Nil means nobody wants to
+	// know.
 	Waiting func(what string)
 	// Forced is called with the holder from which the lease is taken over, whether it renews it or gives no sign of
-	// life for twice Timing.Retry; nil: a lease that is renewed is refused, and one that is not is waited for.
+	// life for twice Timing.Retry. Nil means a lease that is renewed is refused, and one that is not is waited for.
 	Forced func(busy error)
 	// Lost is called when somebody else has the lease, or nobody could be asked for longer than Timing.Deadline.
 	Lost func(error)
@@ -183,8 +184,8 @@ func (r Request) steal(ctx context.Context, lock resourcelock.Interface,
 	return lock.Update(ctx, record)
 }
 
-// awaitSeen waits until the holder from which a lease was taken over has tried to renew it, and so ends its work; nil:
-// there was none.
+// awaitSeen waits until the holder from which a lease was taken over has tried to renew it, and so ends its work. Nil
+// means there was none.
 func awaitSeen(ctx context.Context, seen <-chan time.Time) error {
 	if seen == nil {
 		return nil
@@ -224,7 +225,7 @@ func begun(record *resourcelock.LeaderElectionRecord) string {
 	return record.AcquireTime.Local().Format("2006-01-02 15:04:05")
 }
 
-// isRefusal says whether asking again will not help.
+// isRefusal reports whether asking again will not help.
 func isRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err)
 }

@@ -96,7 +96,7 @@ func values(env *environment.Environment, phase environment.Phase) ([]*unstructu
 	return untyped(all)
 }
 
-// kustomizerOf returns what builds the components in tree; nil: nothing does.
+// kustomizerOf returns what builds the components in tree. Nil means nothing does.
 func kustomizerOf(tree content.Tree) (*flux.Kustomizer, error) {
 	if tree == nil {
 		return nil, nil

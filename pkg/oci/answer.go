@@ -60,7 +60,7 @@ func Unreadable(err error) error {
 	return fault.Wrap(err, fault.SourceUnreadable, hint)
 }
 
-// IsTLS says whether err is about certificates or about speaking TLS at all.
+// IsTLS reports whether err is about certificates or about speaking TLS at all.
 func IsTLS(err error) bool {
 	_, verify := errors.AsType[*tls.CertificateVerificationError](err)
 	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)

@@ -20,7 +20,7 @@ type Mirror struct {
 	OverridePath bool
 	// SkipVerify says that its certificate is not checked.
 	SkipVerify bool
-	// CA are certificates (PEM) of who signed the mirror's; empty: one that is trusted anyway.
+	// CA are certificates (PEM) of who signed the mirror's. Empty means one that is trusted anyway.
 	CA string
 	// Only keeps containerd from asking the original host when the mirror lacks an image.
 	Only bool

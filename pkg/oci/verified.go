@@ -19,7 +19,7 @@ func (e *corruptError) Error() string {
 	return fmt.Sprintf("blob %s is corrupt: it has hash %s", e.want, e.got)
 }
 
-// IsCorrupt says whether err is about a blob of a Verified image whose content is not what its name says.
+// IsCorrupt reports whether err is about a blob of a Verified image whose content is not what its name says.
 func IsCorrupt(err error) bool {
 	_, ok := errors.AsType[*corruptError](err)
 	return ok

@@ -20,14 +20,14 @@ type Refusal struct {
 // Error returns the cloud's words.
 func (r *Refusal) Error() string { return r.Message }
 
-// Temporary tells whether the cloud may answer otherwise in a while: something is still in use or on its way to another
-// state, a service is ill, an answer did not come.
+// Temporary reports whether the cloud may answer otherwise in a while: something is still in use or on its way to
+// another state, a service is ill, an answer did not come.
 func Temporary(err error) bool {
 	refused, is := errors.AsType[*Refusal](err)
 	return is && refused.Temporary
 }
 
-// Forbidden tells whether the cloud's policy forbids it to these credentials.
+// Forbidden reports whether the cloud's policy forbids it to these credentials.
 func Forbidden(err error) bool {
 	refused, is := errors.AsType[*Refusal](err)
 	return is && refused.Code == http.StatusForbidden

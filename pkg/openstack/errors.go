@@ -87,7 +87,7 @@ func (e *explained) Error() string { return e.text }
 // Unwrap returns the cause, for its type: its text may hold what nobody should read.
 func (e *explained) Unwrap() error { return e.cause }
 
-// Status returns the HTTP status that err is about; zero: there was no answer, or err is about something else.
+// Status returns the HTTP status that err is about. Zero means there was no answer, or err is about something else.
 func Status(err error) int {
 	if again, ok := errors.AsType[*gophercloud.ErrUnableToReauthenticate](err); ok { // it does not unwrap
 		return Status(again.ErrReauth)
@@ -128,7 +128,7 @@ func reason(err error) string {
 const longestMessage = 300 // characters
 
 // messageOf finds the message in an OpenStack service's answer, such as {"forbidden": {"message": "..."}} or
-// {"faultstring": "..."}; empty: it is no such answer.
+// {"faultstring": "..."}. Empty means it is no such answer.
 func messageOf(body []byte) string {
 	var answer map[string]any
 	if json.Unmarshal(body, &answer) != nil {

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// ofNetwork says whether err comes of nobody answering, or not as asked.
+// ofNetwork reports whether err comes of nobody answering, or not as asked.
 func ofNetwork(err error) bool {
 	if _, ok := errors.AsType[*url.Error](err); ok { // all of net/http's
 		return true
@@ -21,7 +21,7 @@ func ofNetwork(err error) bool {
 	return ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.Canceled)
 }
 
-// ofTrust says whether the server's certificate is not one that this machine trusts.
+// ofTrust reports whether the server's certificate is not one that this machine trusts.
 func ofTrust(err error) bool {
 	_, verification := errors.AsType[*tls.CertificateVerificationError](err)
 	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)

@@ -69,7 +69,7 @@ func Marker(cluster string) string { return markerFolder + cluster }
 // made it.
 func MakerMarker(id string) string { return makerFolder + id }
 
-// ClusterOfMarker returns the cluster that a mount's path in a node is the marker of; false: it is no marker.
+// ClusterOfMarker returns the cluster that a mount's path in a node is the marker of. False means it is no marker.
 func ClusterOfMarker(path string) (cluster string, isMarker bool) {
 	return strings.CutPrefix(path, markerFolder)
 }
@@ -98,7 +98,7 @@ func Backup(cluster string, at time.Time) string {
 	return cluster + "-" + at.UTC().Format(backupTime)
 }
 
-// IsBackup says whether something in a cluster's state folder is a backup of its definition, by its name.
+// IsBackup reports whether something in a cluster's state folder is a backup of its definition, by its name.
 func IsBackup(cluster, name string) bool {
 	_, is := BackupTime(cluster, name)
 	return is
@@ -110,7 +110,7 @@ func TellsOfPivot(cluster, name string) bool {
 	return IsBackup(cluster, strings.TrimSuffix(name, UnverifiedSuffix))
 }
 
-// BackupTime returns the time in the name of a backup, in UTC; false: it is not the name of one.
+// BackupTime returns the time in the name of a backup, in UTC. False means it is not the name of one.
 func BackupTime(cluster, name string) (time.Time, bool) {
 	at, is := strings.CutPrefix(strings.TrimSuffix(name, EncryptedSuffix), cluster+"-")
 	made, err := time.Parse(backupTime, at)
@@ -124,7 +124,7 @@ func CloudName(namespace, cluster string) string { return namespace + "-" + clus
 // Tag is on all resources in a cloud that can carry one. cloudName is the cluster's CloudName.
 func Tag(cloudName string) string { return tagPrefix + cloudName }
 
-// CloudNameOfTag returns the CloudName in a tag; false: the tag is not one of ours.
+// CloudNameOfTag returns the CloudName in a tag. False means the tag is not one of ours.
 func CloudNameOfTag(tag string) (cloudName string, ours bool) {
 	return strings.CutPrefix(tag, tagPrefix)
 }

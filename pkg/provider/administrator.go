@@ -16,6 +16,6 @@ type Administrator struct {
 	Machine    string
 	Kubeconfig []byte
 	// Address is the host at which the control plane is reached where the kubeconfig names the machine's own loopback
-	// address; empty: not known.
+	// address. Empty means not known.
 	Address string
 }

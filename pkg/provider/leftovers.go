@@ -29,8 +29,8 @@ type Leftovers interface {
 	// takes its time: see Going. The error is ErrGone when it was not there; fault.CanRetry tells of others whether the
 	// same request may succeed in a while.
 	Delete(context.Context, Leftover) (gone bool, err error)
-	// Going is whether a deletion that was accepted goes on; false: it did not work, and may be asked for again. The
-	// error is ErrGone when it is done.
+	// Going reports whether a deletion that was accepted goes on. False means it did not work, and may be asked for
+	// again. The error is ErrGone when it is done.
 	Going(context.Context, Leftover) (bool, error)
 	// Survey counts what carries the tag of any cluster. A question that fails is an error.
 	Survey(context.Context) ([]Remains, error)
@@ -48,11 +48,11 @@ type Leftover struct {
 	Name string
 	// Proof says why it is the cluster's, or why it stays or is left alone.
 	Proof string
-	// Parent is the ID of what it hangs on, for people; empty: nothing.
+	// Parent is the ID of what it hangs on, for people. Empty means nothing.
 	Parent string
 	// Rank is its place among others of another kind, for people.
 	Rank int
-	// PartOf is the ID of what takes it along when that goes; empty: nothing.
+	// PartOf is the ID of what takes it along when that goes. Empty means nothing.
 	PartOf string
 	// Uses are the IDs of what cannot go before it. With ProvenBy they have no circle: who deletes waits along them.
 	Uses []string
@@ -60,7 +60,7 @@ type Leftover struct {
 	ProvenBy []string
 	// Created is zero when nobody says.
 	Created time.Time
-	// Machine is whether it is a machine of the cluster. Lists may leave out one that is still there.
+	// Machine reports whether it is a machine of the cluster. Lists may leave out one that is still there.
 	Machine bool
 }
 
@@ -70,7 +70,7 @@ type Unlisted struct {
 	// Covers are the kinds that come with its list.
 	Covers []string
 	Why    error
-	// Machines is whether there may be machines that nobody knows of.
+	// Machines reports whether there may be machines that nobody knows of.
 	Machines bool
 }
 
@@ -84,7 +84,7 @@ type Found struct {
 	Listed map[string]bool
 }
 
-// Gone is whether no list has a leftover any more. Of a kind that could not be listed nobody knows.
+// Gone reports whether no list has a leftover any more. Of a kind that could not be listed nobody knows.
 func (f Found) Gone(kind, id string) bool {
 	unlisted := slices.ContainsFunc(f.Unknown, func(u Unlisted) bool {
 		return u.Kind == kind ||
@@ -114,6 +114,6 @@ type CleanupUnsupported interface {
 
 // Account is what knows whose credentials it uses.
 type Account interface {
-	// Admin is whether they may do all in the whole system.
+	// Admin reports whether they may do all in the whole system.
 	Admin() bool
 }

@@ -17,7 +17,7 @@ var ErrNotSupported = errors.New("the provider cannot be asked which machines a 
 type Provider interface {
 	// Place is where the machines are, as people say it: "Docker", "OpenStack", "AWS".
 	Place() string
-	// ReachesEngine is whether machines reach what this machine's Docker engine publishes in its networks: the
+	// ReachesEngine reports whether machines reach what this machine's Docker engine publishes in its networks: the
 	// registry, say.
 	ReachesEngine() bool
 	// Preflight asks whether the cluster can be made; its error joins all that is lacking. It changes nothing.
@@ -35,9 +35,9 @@ type Provider interface {
 // Machine is a machine that exists for a cluster, or what stands before its machines.
 type Machine struct {
 	Name string
-	// Stopped is whether it is stopped and Start can start it.
+	// Stopped reports whether it is stopped and Start can start it.
 	Stopped bool
-	// Paused is whether it exists, was frozen by somebody, and answers nobody.
+	// Paused reports whether it exists, was frozen by somebody, and answers nobody.
 	Paused bool
 }
 

@@ -182,7 +182,7 @@ func TestWhoseReleaseAClusterHas(t *testing.T) {
 		by      string
 		pivoted bool
 	}{
-		"nobody's":                {nil, "", false},
+		"unmarked":                {nil, "", false},
 		"values only":             {[]client.Object{values}, "a", false},
 		"it builds":               {[]client.Object{values, release("")}, "a", false},
 		"its pivot was begun":     {[]client.Object{values, release("ns/a")}, "a", true},

@@ -34,10 +34,10 @@ type Source struct {
 	Username string // for Git over HTTP, ends in a Secret
 	Password string
 	SSH      *SSHKey // for Git over ssh, in place of both
-	// CA are certificates (PEM) that the server's may be signed by, besides those that everybody knows; empty: no
+	// CA are certificates (PEM) that the server's may be signed by, besides those that everybody knows. Empty means no
 	// others.
 	CA []byte
-	// DockerConfig is a ~/.docker/config.json with the one registry of an OCI source; empty: anonymous.
+	// DockerConfig is a ~/.docker/config.json with the one registry of an OCI source. Empty means anonymous.
 	DockerConfig []byte
 }
 

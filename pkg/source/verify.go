@@ -114,7 +114,7 @@ func (s Source) references(ctx context.Context, address string, overSSH bool, vi
 	return s.referencesOverHTTP(ctx, address, via)
 }
 
-// noTLS says whether what answered a TLS client was something else.
+// noTLS reports whether what answered a TLS client was something else.
 func noTLS(err error) bool {
 	_, other := errors.AsType[tls.RecordHeaderError](err)
 	return other || errors.Is(err, http.ErrSchemeMismatch)

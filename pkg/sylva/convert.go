@@ -105,7 +105,7 @@ func (c *conversion) cluster(path []string, comments, value *yaml.Node) {
 	}
 }
 
-// has says whether a key of the chart, and none that has others below it, is called so.
+// has reports whether a key of the chart, and none that has others below it, is called so.
 func (c *conversion) has(path string) bool {
 	return slices.ContainsFunc(c.keys, func(k environment.Key) bool { return k.Path == path && k.Type != "map" })
 }
@@ -208,7 +208,7 @@ func (c *conversion) encoded(from, to []string, comments, value *yaml.Node) {
 	c.say(from, to, comments, text(base64.StdEncoding.EncodeToString([]byte(value.Value))))
 }
 
-// secretIn says whether a value, or one below it, is called as secrets are. A proxy's address is one only with a
+// secretIn reports whether a value, or one below it, is called as secrets are. A proxy's address is one only with a
 // password in it.
 func secretIn(path []string, value *yaml.Node) bool {
 	if path[0] == "proxies" {
@@ -222,7 +222,7 @@ func secretIn(path []string, value *yaml.Node) bool {
 	return found
 }
 
-// holdsPassword says whether a user and a password stand in an address.
+// holdsPassword reports whether a user and a password stand in an address.
 func holdsPassword(value *yaml.Node) bool {
 	if value.Kind == yaml.ScalarNode {
 		return strings.Contains(value.Value, "@")

@@ -112,7 +112,7 @@ func mirror(host string, url *yaml.Node, settings ...*yaml.Node) *yaml.Node {
 	return m
 }
 
-// misses returns the pattern of a value that a text does not match; empty: it may be there.
+// misses returns the pattern of a value that a text does not match. Empty means it may be there.
 func (c *conversion) misses(path string, value *yaml.Node) string {
 	for _, k := range c.keys {
 		if k.Path != path || k.Pattern == "" || value.Kind != yaml.ScalarNode || strings.Contains(value.Value, "${") {

@@ -24,7 +24,7 @@ func each(of *yaml.Node, do func(key string, keyNode, value *yaml.Node)) {
 	}
 }
 
-// lookup is the value at a path; nil: there is none.
+// lookup is the value at a path. Nil means there is none.
 func lookup(of *yaml.Node, path ...string) *yaml.Node {
 	for _, name := range path {
 		var found *yaml.Node
@@ -77,7 +77,7 @@ func put(in *yaml.Node, path []string, comments, value *yaml.Node) bool {
 	return there.Kind == yaml.ScalarNode && value.Kind == yaml.ScalarNode && there.Value == value.Value
 }
 
-// isEmpty says whether a value says nothing: the seed's files have keys that wait for one.
+// isEmpty reports whether a value says nothing: the seed's files have keys that wait for one.
 func isEmpty(n *yaml.Node) bool {
 	return n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Value == "" || n.Kind != yaml.ScalarNode &&
 		len(n.Content) == 0
@@ -98,7 +98,7 @@ func withoutNull(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// emptyIn is the path of the first value that is null below a value; nil: there is none.
+// emptyIn is the path of the first value that is null below a value. Nil means there is none.
 func emptyIn(n *yaml.Node, path []string) []string {
 	var found []string
 	each(n, func(key string, _, value *yaml.Node) {
@@ -114,7 +114,7 @@ func emptyIn(n *yaml.Node, path []string) []string {
 	return found
 }
 
-// isTemplate says whether a value is made by Helm in the seed's chart, which this one does for components only.
+// isTemplate reports whether a value is made by Helm in the seed's chart, which this one does for components only.
 func isTemplate(n *yaml.Node) bool {
 	if n.Kind == yaml.ScalarNode {
 		return strings.Contains(n.Value, "{{")

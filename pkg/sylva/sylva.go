@@ -36,7 +36,7 @@ type Left struct {
 }
 
 // Convert reads the folder of an environment. known are the built-in environments, keys those of this project's chart,
-// name is the cluster's; empty: what the folder says, or else otherwise. Variables keep their names, with braces.
+// name is the cluster's. Empty means what the folder says, or else otherwise. Variables keep their names, with braces.
 // Errors have the codes fault.EnvironmentUnknown, for no folder, and fault.EnvironmentInvalid.
 func Convert(folder, name, otherwise string, known []string, keys []environment.Key) (Converted, error) {
 	read, left, err := read(folder)

@@ -30,7 +30,7 @@ type Reader struct {
 	close   func()
 }
 
-// New returns a Reader of what decompress makes of source; nil: source is not compressed. Its Close frees what
+// New returns a Reader of what decompress makes of source. Nil means source is not compressed. Its Close frees what
 // decompress holds.
 func New(source io.Reader, limits Limits, decompress func(io.Reader) (io.Reader, func(), error)) (*Reader, error) {
 	r := &Reader{limits: limits, source: source, close: func() {}}

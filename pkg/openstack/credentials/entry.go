@@ -203,7 +203,7 @@ func (a auth) missingFields(way string, called func(field string) string) []stri
 	return lacks
 }
 
-// availability is which of its endpoints the cloud is asked at; empty: the public ones.
+// availability is which of its endpoints the cloud is asked at. Empty means the public ones.
 func (s source) availability() (string, error) {
 	asked := cmp.Or(s.Interface, s.EndpointType)
 	switch strings.TrimSuffix(asked, "URL") {

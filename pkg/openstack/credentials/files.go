@@ -43,7 +43,7 @@ func (f finder) usualFolders() []string {
 	return append(folders, "/etc/openstack")
 }
 
-// cloudsFile returns the path of the clouds.yaml; empty: there is none.
+// cloudsFile returns the path of the clouds.yaml. Empty means there is none.
 func (f finder) cloudsFile() (string, error) {
 	if path := f.get("OS_CLIENT_CONFIG_FILE"); path != "" {
 		return path, nil

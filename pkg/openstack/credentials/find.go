@@ -67,7 +67,7 @@ func (f finder) find() (openstack.Cloud, error) {
 	return f.fromFiles(name, files)
 }
 
-// wanted is the name of the entry that the user asks for; empty: none is named.
+// wanted is the name of the entry that the user asks for. Empty means none is named.
 func (f finder) wanted() (string, error) {
 	name, other := f.get("OS_CLOUD"), f.get("OPENSTACK_CLOUD")
 	if name != "" && other != "" && name != other {

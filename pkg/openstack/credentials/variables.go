@@ -68,7 +68,7 @@ func (f finder) overlay(cloud string, e *source) error {
 	return f.choices(e)
 }
 
-// takes says whether a secret belongs to the way that the entry logs in.
+// takes reports whether a secret belongs to the way that the entry logs in.
 func (s *source) takes(variable string) bool {
 	credential := s.AuthType == byCredential || s.AuthType == "" && (s.Auth.ApplicationCredentialID != "" ||
 		s.Auth.ApplicationCredentialName != "")

@@ -141,7 +141,8 @@ func (i *inspection) floatingIP(ctx context.Context) {
 		some(free))
 }
 
-// ours says whether a port belongs to this cluster: it carries its tag, is in its network, or is at one of its servers.
+// ours reports whether a port belongs to this cluster: it carries its tag, is in its network, or is at one of its
+// servers.
 func (i *inspection) ours(ctx context.Context, portID string) bool {
 	if slices.Contains(i.has.portIDs, portID) {
 		return true

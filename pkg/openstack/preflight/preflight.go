@@ -26,7 +26,7 @@ type Needs struct {
 	Image, KeyPair string
 	// RootVolume is the disk of each machine; its zero value means that of the flavor.
 	RootVolume RootVolume
-	// ExternalNetwork has the floating IPs and the router's gateway; empty: none is needed.
+	// ExternalNetwork has the floating IPs and the router's gateway. Empty means none is needed.
 	ExternalNetwork string
 	// Network, Subnet and Router are there already; empty ones are made, or not needed.
 	Network, Subnet, Router string
@@ -116,7 +116,7 @@ func (i *inspection) problem(hint, format string, args ...any) {
 	i.problems = append(i.problems, fault.New(fault.CloudLacks, fmt.Sprintf(format, args...), hint))
 }
 
-// asked says whether a query was answered. One that is forbidden is noted, any other failure is a problem.
+// asked reports whether a query was answered. One that is forbidden is noted, any other failure is a problem.
 func (i *inspection) asked(what string, err error) bool {
 	switch {
 	case err == nil:

@@ -25,7 +25,7 @@ type account struct {
 	roles []string
 }
 
-// Admin is whether one of the roles is that of an administrator.
+// Admin reports whether one of the roles is that of an administrator.
 func (a account) Admin() bool {
 	return slices.ContainsFunc(a.roles, func(role string) bool { return strings.EqualFold(role, "admin") })
 }

@@ -164,7 +164,7 @@ func writeAtomic(path string, data []byte) error {
 	return err
 }
 
-// isTemporary says whether the same request may succeed a moment later.
+// isTemporary reports whether the same request may succeed a moment later.
 func isTemporary(err error) bool {
 	if s, ok := errors.AsType[*oci.StatusError](err); ok {
 		return s.Code == http.StatusTooManyRequests || s.Code == http.StatusRequestTimeout || s.Code >= 500

@@ -22,7 +22,7 @@ const (
 	maxRatio    = 200
 )
 
-// wellFormed says whether data has the form of what address names: an archive by its extension, else Kubernetes
+// wellFormed reports whether data has the form of what address names: an archive by its extension, else Kubernetes
 // objects. It recognizes what is something else, such as a login page. It does not recognize an object that somebody
 // changed.
 func wellFormed(address string, data []byte) error {

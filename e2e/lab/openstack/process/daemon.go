@@ -122,7 +122,7 @@ func keepDescriptors() error {
 	return nil
 }
 
-// free tells whether nobody listens on the address yet.
+// free reports whether nobody listens on the address yet.
 func free(ctx context.Context, address string) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)

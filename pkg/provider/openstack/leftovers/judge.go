@@ -66,7 +66,7 @@ func (j *judge) take(proof func(openstack.Resource) string) {
 	}
 }
 
-// here says whether a resource is in the project: networks of others can be seen too.
+// here reports whether a resource is in the project: networks of others can be seen too.
 func (j *judge) here(r openstack.Resource) bool { return r.Project == "" || r.Project == j.Project }
 
 // hangs returns why a resource belongs to what is owned already.
@@ -170,8 +170,8 @@ func (j *judge) rootVolume(r openstack.Resource) string {
 	return proof
 }
 
-// volumeServer returns the name of the server that the provider made a volume for, by name and description; empty: it
-// is no such volume.
+// volumeServer returns the name of the server that the provider made a volume for, by name and description. Empty means
+// it is no such volume.
 func volumeServer(r openstack.Resource) string {
 	if r.Kind != openstack.KindVolume {
 		return ""
@@ -186,7 +186,7 @@ func volumeServer(r openstack.Resource) string {
 	return server
 }
 
-// isPortOf tells whether the provider would call a port of that server so: <server>-<index>.
+// isPortOf reports whether the provider would call a port of that server so: <server>-<index>.
 func isPortOf(port, server string) bool {
 	index, is := strings.CutPrefix(port, server+"-")
 	return is && index != "" && strings.Trim(index, "0123456789") == ""

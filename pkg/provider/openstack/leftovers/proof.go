@@ -19,7 +19,7 @@ const (
 	servicePrefix   = "kube_service_"
 )
 
-// proves returns why a resource belongs to the cluster by what it says of itself; empty: it does not say so.
+// proves returns why a resource belongs to the cluster by what it says of itself. Empty means it does not say so.
 func (c Cluster) proves(r openstack.Resource) string {
 	name := c.resourceName()
 	switch {

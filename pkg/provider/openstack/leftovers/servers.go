@@ -98,7 +98,7 @@ func (j *judge) isServerPort(port openstack.Resource) certainty {
 	return best
 }
 
-// ofAnother says whether a network, a subnet or a security group is another cluster's.
+// ofAnother reports whether a network, a subnet or a security group is another cluster's.
 func (j *judge) ofAnother(r openstack.Resource) bool {
 	group := strings.HasPrefix(r.Name, "k8s-cluster-") && strings.Contains(r.Name, "-secgroup-")
 	return j.cluster.claimedBy(r) != "" || strings.HasPrefix(r.Name, capoPrefix) ||

@@ -91,7 +91,8 @@ func mustBeKnown(kind openstack.Kind) []openstack.Kind {
 	return nil
 }
 
-// leftAlone returns why a resource that is not owned is worth a word; empty: it has nothing to do with the cluster.
+// leftAlone returns why a resource that is not owned is worth a word. Empty means it has nothing to do with the
+// cluster.
 func (j *judge) leftAlone(r openstack.Resource) string {
 	other := j.cluster.claimedBy(r)
 	for _, used := range append([]openstack.Ref{r.PartOf}, r.Uses...) {
@@ -131,7 +132,7 @@ func (j *judge) near(r openstack.Resource) string {
 	return ""
 }
 
-// reaches tells whether a port of the server is on the network.
+// reaches reports whether a port of the server is on the network.
 func (j *judge) reaches(server openstack.Resource, network openstack.Ref) bool {
 	return slices.ContainsFunc(server.Uses,
 		func(port openstack.Ref) bool { return slices.Contains(j.byRef[port].Uses, network) })

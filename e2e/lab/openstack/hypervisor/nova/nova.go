@@ -59,7 +59,7 @@ func Endpoint(name string) (string, error) {
 	return auth.IdentityEndpoint, nil
 }
 
-// missing says whether the API answered that there is no such thing. Nothing else means that: an empty answer of a
+// missing reports whether the API answered that there is no such thing. Nothing else means that: an empty answer of a
 // service that has trouble does not.
 func missing(err error) bool {
 	var answer gophercloud.ErrUnexpectedResponseCode
