@@ -59,7 +59,7 @@ func (l lab) run(t *testing.T, args ...string) (int, string) {
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, os.Stderr
 	t.Logf("cluster-init %v", args)
-	quiet := l.quietBeside(t, args)
+	quiet := l.quietDuring(t, args)
 	err := c.Run()
 	quiet(c.ProcessState.ExitCode())
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {

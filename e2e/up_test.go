@@ -18,7 +18,7 @@ import (
 const environmentName = "kubeadm-capd"
 
 // TestUp is the whole of a user's way: up, look, use, up again, cleanup; with all that can come in between, as the run
-// is interrupted, stuck, and killed at the end of each of its phases: each time the next run goes on.
+// is interrupted, stuck, and killed at the end of each of its phases: each time the next run resumes.
 func TestUp(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)

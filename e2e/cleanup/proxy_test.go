@@ -91,7 +91,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer answer.Body.Close()
-	if fault == "cut" { // the cloud did it, and nobody hears of it
+	if fault == "cut" { // the cloud did it, and no answer arrives
 		panic(http.ErrAbortHandler)
 	}
 	for name, values := range answer.Header {

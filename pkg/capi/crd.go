@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// MoveLabel is the label key that a CRD must carry for clusterctl to see its objects (any value will do).
+// MoveLabel is the label key that a CRD must carry for clusterctl to see its objects, with any value.
 const MoveLabel = clusterctlv1.ClusterctlLabel
 
 var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// CRD is the part of a CustomResourceDefinition that matters to a move.
+// CRD is the part of a CustomResourceDefinition that a move needs.
 type CRD struct {
 	Name       string                  // <plural>.<group>
 	GVK        schema.GroupVersionKind // with the storage version: the one that clusterctl reads and creates
@@ -34,7 +34,7 @@ func (c CRD) Resource() string {
 	return resource
 }
 
-// crdDoc is what is read of a CRD: its schemas are dropped while decoding.
+// crdDoc is the part of a CRD that is read: its schemas are dropped while decoding.
 type crdDoc struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {

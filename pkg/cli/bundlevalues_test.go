@@ -21,7 +21,7 @@ func TestBundleValues(t *testing.T) {
 			t.Errorf("for %s (-want +got):\n%s", version, diff)
 		}
 		if err := b.ForKubernetes(want); err != nil {
-			t.Errorf("the bundle does not hold what it is told to: %v", err)
+			t.Errorf("the bundle does not contain what it is told to: %v", err)
 		}
 		if err := b.ForKubernetes(version); err == nil {
 			t.Errorf("the bundle holds %s, and says that it holds %s", want, version)

@@ -7,8 +7,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// checkNeeded refuses an environment without a component that every management cluster is made of: `up` would wait for
-// what nothing makes. chart is what the chart said already.
+// checkNeeded refuses an environment without a component that every management cluster needs: `up` would wait for ever.
+// chart is the chart's own error.
 func (e *Environment) checkNeeded(chart error) error {
 	var problems []error
 	bootstrap := map[string]string{"kubeadm": "cabpk", "rke2": "cabpr"}[e.spec.Cluster.BootstrapProvider]

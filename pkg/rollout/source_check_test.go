@@ -240,7 +240,7 @@ func TestASourceThatCannotBeReadIsRefusedRetryably(t *testing.T) {
 		serve http.HandlerFunc
 		want  string
 	}{
-		"another digest": {other, "and Flux says sha256:"},
+		"another digest": {other, "but Flux reports sha256:"},
 		"no controller":  {absent, "503"},
 		"no answer":      {silent, "deadline exceeded"},
 	} {

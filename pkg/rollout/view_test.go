@@ -121,8 +121,7 @@ func wanted(names ...string) Goal {
 	return g
 }
 
-// A Cluster may not change any more itself when it turns out that its old workers wait for somebody, or do so no
-// longer.
+// A Cluster is judged again when its old workers begin or cease to wait for a manual step: it may not change itself.
 func TestClustersAreCountedAgain(t *testing.T) {
 	v := newView("management", Goal{Ready: []Key{{"Cluster", "management", "c"}}})
 	byHand := deployment("OnDelete")
@@ -218,7 +217,7 @@ func TestViewJudgesTheGoal(t *testing.T) {
 			objects: []*unstructured.Unstructured{cluster(3, 4, 1, 4)}},
 		"a Cluster whose replaced machine is still there": {
 			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
-			blocked: "controlPlane: there are 4 machines, and 3 are wanted",
+			blocked: "controlPlane: 4 machines exist, 3 are desired",
 			objects: []*unstructured.Unstructured{cluster(3, 4, 3, 4)}},
 		"has not handled the request": {
 			goal:    Goal{Ready: wanted("a").Ready, Handled: map[Key]string{wanted("a").Ready[0]: "token"}},

@@ -44,7 +44,7 @@ func main() {
 }
 
 const (
-	// lookBound is for all questions together: nobody waits longer to hear how long they will wait.
+	// lookBound is for all questions together: a forecast must not take long.
 	lookBound = 2 * time.Minute
 	// engineBound is for the Docker engine, which may be another machine's.
 	engineBound = 5 * time.Second
