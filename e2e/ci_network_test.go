@@ -17,8 +17,8 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
 )
 
-// The network of a CI job beside an engine: a namespace of its own, joined to this machine, which plays the machine of
-// the engine, by one cable. The addresses are of a range that nothing on the way uses.
+// The network of a CI job with an engine: a namespace of its own, joined to this machine, which plays the machine of
+// the engine, by one cable. The addresses are of a range that nothing in between uses.
 const (
 	jobNamespace = "cluster-init-job"
 	jobLink      = "ci-job0" // its end on this machine
@@ -124,7 +124,7 @@ func forward(t *testing.T, socket string) (address string) {
 			connections.Go(func() {
 				defer client.Close()
 				if from, _, _ := net.SplitHostPort(client.RemoteAddr().String()); from != jobAddress {
-					return // whoever reaches the engine is root: nobody else on this machine may
+					return // whoever reaches the engine is root: no other user on this machine may
 				}
 				engine, err := net.Dial("unix", socket)
 				if err != nil {
@@ -142,8 +142,8 @@ func forward(t *testing.T, socket string) (address string) {
 	return listener.Addr().String()
 }
 
-// join copies both ways. An end that has nothing more to say is passed on, and the other way goes on, as the attached
-// streams of docker need it.
+// join copies both ways. It passes the end of one direction on, and continues with the other, as docker's attached
+// streams need it.
 func join(client *net.TCPConn, engine *net.UnixConn) {
 	var ways sync.WaitGroup
 	ways.Go(func() {

@@ -30,7 +30,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// TestUpRKE2 is the whole of a user's way with RKE2, as a pipeline job beside an engine that it reaches by TCP only:
+// TestUpRKE2 is the whole of a user's way with RKE2, as a pipeline job with an engine that it reaches by TCP only:
 // up, a run that fails and what it leaves, up again, cleanup.
 func TestUpRKE2(t *testing.T) {
 	l, folder := ciJob(t, rke2Name)

@@ -59,7 +59,7 @@ func (l lab) run(t *testing.T, args ...string) (int, string) {
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, os.Stderr
 	t.Logf("cluster-init %v", args)
-	quiet := l.quietBeside(t, args)
+	quiet := l.quietDuring(t, args)
 	err := c.Run()
 	quiet(c.ProcessState.ExitCode())
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
@@ -137,7 +137,7 @@ func (l lab) signalAt(t *testing.T, signal os.Signal, when func(event.Event) boo
 	return result
 }
 
-// isAnswer says whether a line of --output json is the answer of a command and no event.
+// isAnswer reports whether a line of --output json is the answer of a command and no event.
 func isAnswer(line []byte) bool {
 	var document struct {
 		Type event.Type `json:"type"`

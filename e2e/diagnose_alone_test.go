@@ -21,7 +21,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
-// soleFault is something that a whole cluster, or this machine, suffers from: nothing else is broken beside it.
+// soleFault is something that a whole cluster, or this machine, suffers from: nothing else is broken.
 type soleFault struct {
 	name string
 	// rules are those of pkg/diagnose of which one must say what is wrong.
@@ -66,7 +66,7 @@ func (l lab) isWell(t *testing.T, look []string) {
 }
 
 // explains waits until diagnose finds something, and fails the test if it is no cause by one of these rules. What only
-// follows may come first: that can heal, and a run goes on.
+// follows may come first: that can heal, and a run continues.
 func (l lab) explains(t *testing.T, look, rules []string) {
 	t.Helper()
 	var said []string
@@ -95,7 +95,7 @@ func inMachine(t *testing.T, machine, command, undo string) {
 }
 
 // losesLarge has packets of more than 1,000 bytes from a container to this machine lost, as where an MTU is too large
-// for a tunnel on the way.
+// for a tunnel in between.
 func losesLarge(t *testing.T, container string) {
 	t.Helper()
 	from := docker(t, "inspect", container, "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}")

@@ -244,7 +244,7 @@ func deploymentOf(t *testing.T, workers *unstructured.Unstructured, name string)
 	return object(workers.GetAPIVersion(), workers.GetKind(), workers.GetNamespace(), "fault-"+name, spec)
 }
 
-// faultyClouds are Secrets like the cluster's own, whose clouds.yaml has the wrong secret, or an address where nobody
+// faultyClouds are Secrets like the cluster's own, whose clouds.yaml has the wrong secret, or an address where nothing
 // listens.
 func (c cluster) faultyClouds(t *testing.T, namespace, own string) {
 	t.Helper()

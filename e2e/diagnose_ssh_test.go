@@ -17,7 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
-// otherHost is an ssh server with another host key than the one that the Secret fault-ssh of Flux knows. Nobody gets
+// otherHost is an ssh server with another host key than the one that the Secret fault-ssh of Flux knows. No one gets
 // further than that.
 func (c cluster) otherHost(t *testing.T) string {
 	t.Helper()

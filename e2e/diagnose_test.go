@@ -157,9 +157,9 @@ func (l lab) explainsAll(t *testing.T, look []string, faults []fault) {
 		longest.Round(time.Millisecond))
 }
 
-// quietBeside fails the test if `diagnose` finds causes that cannot heal beside a run of `up` that goes well, where the
+// quietDuring fails the test if `diagnose` finds causes that cannot heal during a run of `up` that goes well, where the
 // variable is set.
-func (l lab) quietBeside(t *testing.T, args []string) (ended func(exitCode int)) {
+func (l lab) quietDuring(t *testing.T, args []string) (ended func(exitCode int)) {
 	if os.Getenv(alarmsVariable) == "" || len(args) < 2 || args[0] != "up" || slices.Contains(args, "--dry-run") {
 		return func(int) {}
 	}
@@ -176,8 +176,8 @@ func (l lab) quietBeside(t *testing.T, args []string) (ended func(exitCode int))
 			return
 		}
 		// a run that finds all there ends before the first
-		if t.Logf("%d diagnoses beside a run that went well", looks); looks == 0 && time.Since(started) > time.Minute {
-			t.Error("diagnose said nothing beside a run that went well")
+		if t.Logf("%d diagnoses during a run that went well", looks); looks == 0 && time.Since(started) > time.Minute {
+			t.Error("diagnose said nothing during a run that went well")
 		}
 		for _, a := range raised {
 			t.Errorf("while all went well: %s", a)
@@ -185,7 +185,7 @@ func (l lab) quietBeside(t *testing.T, args []string) (ended func(exitCode int))
 	}
 }
 
-// alarms looks for causes that cannot heal while something else goes on, until the function that it returns is called.
+// alarms looks for causes that cannot heal while something else runs, until the function that it returns is called.
 // That returns them, and how many diagnoses were made.
 func (l lab) alarms(t *testing.T, look []string) (stop func() (raised []string, looks int)) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -335,7 +335,7 @@ func (c cluster) places(t *testing.T, l lab, address string) *strings.Replacer {
 		secureServer(t, -2*time.Hour, -time.Hour), "SSH", c.otherHost(t))
 }
 
-// secureServer serves nothing, with a certificate that nobody trusts, and that is valid for a time given from now. It
+// secureServer serves nothing, with an untrusted certificate, and that is valid for a time given from now. It
 // returns host:port.
 func secureServer(t *testing.T, from, until time.Duration) string {
 	t.Helper()
@@ -359,7 +359,7 @@ func secureServer(t *testing.T, from, until time.Duration) string {
 	return listener.Addr().String()
 }
 
-// nameTaken has a container that is nobody's stand where Cluster API's provider makes a load balancer.
+// nameTaken puts an unmanaged container where Cluster API's provider makes a load balancer.
 func nameTaken(t *testing.T, l lab) {
 	t.Helper()
 	b, err := bundle.Open(l.bundle)

@@ -79,6 +79,6 @@ func outlives(t *testing.T, kubeconfig string) {
 		t.Errorf("the existing cluster still holds %d Clusters", len(left))
 	}
 	if made := containers(t, "io.x-k8s.kind.cluster="+environmentName+"-bootstrap"); len(made) > 0 {
-		t.Errorf("a kind cluster was made beside the existing one: %v", made)
+		t.Errorf("a kind cluster was made next to the existing one: %v", made)
 	}
 }

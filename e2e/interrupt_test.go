@@ -49,7 +49,7 @@ func (l lab) interruptedWithKind(t *testing.T, up []string) {
 				"--kubeconfig=/etc/kubernetes/admin.conf", "get", "--raw=/readyz").Run() == nil
 		})
 	})
-	t.Run("Ctrl-C while kind makes the bootstrap cluster anew", func(t *testing.T) {
+	t.Run("Ctrl-C while kind recreates the bootstrap cluster", func(t *testing.T) {
 		unfinished := false
 		e := l.signalAt(t, os.Interrupt, func(e event.Event) bool {
 			unfinished = unfinished || e.Type == event.Warning && strings.Contains(e.Message, "was never finished")
@@ -70,7 +70,7 @@ func (l lab) turnedAway(t *testing.T, up []string) {
 	t.Helper()
 	for _, args := range [][]string{up, {"cleanup", l.name, "--yes", "--force", l.name}} {
 		if code, _ := l.run(t, args...); code != 33 {
-			t.Errorf("%v beside another run ended with %d, want 33", args, code)
+			t.Errorf("%v during another run ended with %d, want 33", args, code)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func (l lab) stuckAndMended(t *testing.T, up []string) {
 			ready := e.Type == event.ObjectChanged && e.Object.Kind == "Kustomization" &&
 				e.Object.Name == "cert-manager" && e.Object.State == "Ready"
 			if ready {
-				l.anotherUsers(t, up, "is at work on the bootstrap cluster, since")
+				l.anotherUsers(t, up, "holds the lock on the bootstrap cluster, since")
 			}
 			return ready
 		}, up...)

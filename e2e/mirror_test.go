@@ -19,7 +19,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
-// TestMatrixMirror has the nodes pull the images of one registry through a mirror of the user's own, beside a bundle
+// TestMatrixMirror has the nodes pull the images of one registry through a mirror of the user's own, next to a bundle
 // that names itself as the mirror of all registries. Flux's images are of it, and both clusters pull them.
 func TestMatrixMirror(t *testing.T) {
 	const host = "ghcr.io"

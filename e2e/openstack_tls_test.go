@@ -41,7 +41,7 @@ import (
 )
 
 // TestMatrixOpenStackTLS builds a management cluster in a cloud that is reached with TLS alone, whose certificates are
-// signed by an authority that nobody knows but who is given it, and logs in with a password.
+// signed by an authority that must be configured, and logs in with a password.
 func TestMatrixOpenStackTLS(t *testing.T) {
 	given, user := openStackProject(t, openStackName)
 	cloud := newEncryptedCloud(t)
@@ -118,7 +118,7 @@ func newEncryptedCloud(t *testing.T) *encryptedCloud {
 	for port := range cloudServices {
 		listener, err := net.Listen("tcp", net.JoinHostPort(openstacklab.Address, "0"))
 		if err != nil {
-			t.Fatalf("listening beside the lab's OpenStack: %v", err)
+			t.Fatalf("listening next to the lab's OpenStack: %v", err)
 		}
 		listeners[port] = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}})
 		addresses = append(addresses, "http://"+net.JoinHostPort(openstacklab.Address, port),

@@ -30,7 +30,7 @@ var downInstants = []struct {
 	{"cleanup", event.PhaseStarted, "", 1},
 }
 
-// TestPivotDown takes a management cluster down that is killed with SIGKILL at ten instants: each run goes on where the
+// TestPivotDown takes a management cluster down that is killed with SIGKILL at ten instants: each run resumes where the
 // last one was killed. Once it is marked, `up` refuses to build on it.
 func TestPivotDown(t *testing.T) {
 	l := newLab(t)
@@ -56,7 +56,7 @@ func TestPivotDown(t *testing.T) {
 		}
 		if at.phase == "delete" && at.what == event.PhaseStarted {
 			if code, _ := l.run(t, up...); code != 33 {
-				t.Errorf("up beside a cluster that is taken down ended with %d, want 33", code)
+				t.Errorf("up of a cluster that is torn down ended with %d, want 33", code)
 			}
 		}
 	}

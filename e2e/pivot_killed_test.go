@@ -28,7 +28,7 @@ var instants = []struct {
 }
 
 // TestPivotKilled kills `up` with SIGKILL at moments inside the pivot of one cluster, one after the other: each run
-// goes on where the last one was killed, and finishes what that began unless it is killed too. No machine and no node
+// resumes where the last one was killed, and finishes what that began unless it is killed too. No machine and no node
 // is ever made a second time.
 func TestPivotKilled(t *testing.T) {
 	l := newLab(t)

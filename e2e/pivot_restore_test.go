@@ -68,7 +68,7 @@ func TestPivotRestore(t *testing.T) {
 	}
 	restore := []string{"restore", backups[0], "--kubeconfig", l.kubeconfig(rescue)}
 	if code, _ := l.run(t, restore...); code != 64 {
-		t.Errorf("restore beside the living cluster ended with %d, want 64", code)
+		t.Errorf("restore next to the living cluster ended with %d, want 64", code)
 	}
 	lost.loseDefinition(t)
 	for _, at := range restoreInstants {

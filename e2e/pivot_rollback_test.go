@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestPivotRollback undoes a pivot while the management cluster is not well, and pivots again. No machine and no node
+// TestPivotRollback undoes a pivot while the management cluster is unhealthy, and pivots again. No machine and no node
 // is recreated.
 func TestPivotRollback(t *testing.T) {
 	l := newLab(t)

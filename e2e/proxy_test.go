@@ -25,7 +25,7 @@ import (
 )
 
 // TestMatrixProxy builds a management cluster behind a proxy that refuses addresses of the clusters, as those of
-// companies do. All comes from the bundle, so nobody has to ask the proxy for anything. Nobody may ask it for what is
+// companies do. All comes from the bundle, so no client needs the proxy. None may ask it for what is
 // inside.
 func TestMatrixProxy(t *testing.T) {
 	l := newLab(t)
@@ -87,7 +87,7 @@ func pullsThrough(t *testing.T, node, proxy string) {
 	if !slices.ContainsFunc(variables, func(v string) bool {
 		return strings.HasPrefix(v, "NO_PROXY=") && strings.Contains(v, owned.Registry(environmentName))
 	}) {
-		t.Errorf("containerd of %s asks the proxy for the registry beside the clusters: %q", node, variables)
+		t.Errorf("containerd of %s asks the proxy for the registry of the clusters: %q", node, variables)
 	}
 }
 
@@ -183,7 +183,7 @@ func (p *forwardProxy) wasAskedForOutside(t *testing.T) {
 	}
 }
 
-// isInside says whether a host is in a cluster, or in a network of the Docker engine.
+// isInside reports whether a host is in a cluster, or in a network of the Docker engine.
 func isInside(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if address, err := netip.ParseAddr(host); err == nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // TestMatrixReboot reboots the machine at the beginning of each phase: the run is killed, and none of the containers
-// runs any more. Each time the next run goes on with the same clusters. No machine is ever made a second time.
+// runs any more. Each time the next run continues with the same clusters. No machine is ever made a second time.
 func TestMatrixReboot(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)

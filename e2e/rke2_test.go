@@ -79,7 +79,7 @@ func TestMatrixRKE2(t *testing.T) {
 	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
 }
 
-// boot is what changes when a machine is made or bootstrapped again: bootstrapping writes the configuration anew, and
+// boot is what changes when a machine is made or bootstrapped again: bootstrapping writes the configuration again, and
 // starts the service of RKE2 or the kubelet when that does not run.
 type boot struct{ container, started, configured, service string }
 

@@ -30,7 +30,7 @@ func TestSourceGit(t *testing.T) {
 	watchArguments(t, known.password)
 	plain := l.environment
 
-	t.Run("a source that cannot be read is told before anything is made", func(t *testing.T) {
+	t.Run("a source that cannot be read is reported before anything is made", func(t *testing.T) {
 		l := l
 		l.environment = append(plain, "GITLAB_USER="+known.user, "GITLAB_TOKEN=not-"+known.password)
 		l.refusedEarly(t, known.password, "401 Unauthorized", append(from, "--source-commit", first)...)

@@ -41,7 +41,7 @@ func TestSourceOCI(t *testing.T) {
 		t.Errorf("publish again ended with %d and printed %q, want %q", code, again, flags)
 	}
 	from := append(strings.Fields(flags), "--source-insecure")
-	t.Run("a source that cannot be read is told before anything is made", func(t *testing.T) {
+	t.Run("a source that cannot be read is reported before anything is made", func(t *testing.T) {
 		stranger.refusedEarly(t, known.password, "401", from...)
 		l.refusedEarly(t, known.password, "nothing is there", append(from, "--source-chart-tag", "0.0.0-other")...)
 		l.refusedEarly(t, known.password, "nothing is there", append(from, "--source-url", prefix+"/other")...)
@@ -84,7 +84,7 @@ func TestMatrixSourceOCI(t *testing.T) {
 	notInLogs(t, kind.NodeName(environmentName+"-bootstrap"), known.password)
 	notInFolder(t, l.state, known.password)
 
-	// The run was interrupted before the pivot, and its bootstrap cluster says so: nobody has to insist.
+	// The run was interrupted before the pivot, and its bootstrap cluster says so: no flag is needed.
 	if code, _ := l.run(t, "cleanup", environmentName, "--yes"); code != 0 {
 		t.Errorf("cleanup ended with %d", code)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// repository is a user's working copy, and the bare repository beside it that its server serves.
+// repository is a user's working copy, and the bare repository that its server serves.
 type repository struct{ work, root, name string }
 
 // newRepository makes a repository with one commit that holds the content.
@@ -85,7 +85,7 @@ func git(t *testing.T, folder string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// variable is what a run of the CLI is told, and something where it would ask a cloud.
+// variable is what a run of the CLI gets, and something where it would ask a cloud.
 func (l lab) variable(name string) (string, bool) {
 	for _, entry := range slices.Backward(l.environment) {
 		if key, value, _ := strings.Cut(entry, "="); key == name {

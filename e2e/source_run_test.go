@@ -27,8 +27,8 @@ type output struct {
 	all      string // standard output and standard error
 }
 
-// up runs `up` with all that it can say, and kills it as soon as an event arrives for which stop is true; nil: never.
-// No secret may be in what it says.
+// up runs `up` with all that it can say, and kills it as soon as an event arrives for which stop is true. Nil means
+// never. No secret may be in what it says.
 func (l lab) up(t *testing.T, secret string, stop func(event.Event) bool, args ...string) output {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)

@@ -54,7 +54,7 @@ func TestMatrixThree(t *testing.T) {
 	}
 }
 
-// TestMatrixEmbedded has a finished cluster follow the content of another build: Flux reads it from the registry beside
+// TestMatrixEmbedded has a finished cluster follow the content of another build: Flux reads it from the registry of
 // the clusters, whose container was restarted meanwhile.
 func TestMatrixEmbedded(t *testing.T) {
 	l := newLab(t)

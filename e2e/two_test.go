@@ -43,10 +43,10 @@ func TestMatrixTwoAtOnce(t *testing.T) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			began := time.Now()
-			runs := []*beside{l.start(t, "the first run", up...)}
+			runs := []*backgroundRun{l.start(t, "the first run", up...)}
 			for _, r := range tc.rivals {
 				await(t, began.Add(r.after))
-				if !slices.ContainsFunc(runs, (*beside).atWork) {
+				if !slices.ContainsFunc(runs, (*backgroundRun).atWork) {
 					t.Fatalf("no run is at work any more after %s", r.after)
 				}
 				runs = append(runs, r.of(t, l).start(t, fmt.Sprintf("a run after %s", r.after), up...))
@@ -68,12 +68,12 @@ func TestMatrixTwoAtOnce(t *testing.T) {
 
 // builderOf waits until one run is left at work, and returns it: on a busy machine a later one may be the first to make
 // the bootstrap cluster.
-func builderOf(t *testing.T, runs []*beside) *beside {
+func builderOf(t *testing.T, runs []*backgroundRun) *backgroundRun {
 	t.Helper()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for range 300 {
-		atWork := slices.DeleteFunc(slices.Clone(runs), func(b *beside) bool { return !b.atWork() })
+		atWork := slices.DeleteFunc(slices.Clone(runs), func(b *backgroundRun) bool { return !b.atWork() })
 		switch len(atWork) {
 		case 0:
 			t.Fatal("no run is at work any more")
@@ -111,7 +111,7 @@ func (r rival) of(t *testing.T, l lab) lab {
 	return l
 }
 
-// stranger is the lab of somebody else: only what is in Docker, and in the clusters, is seen from there.
+// stranger is the lab of another user: only what is in Docker, and in the clusters, is seen from there.
 func (l lab) stranger(t *testing.T) lab {
 	t.Helper()
 	l.state = t.TempDir()
@@ -121,30 +121,29 @@ func (l lab) stranger(t *testing.T) lab {
 
 // disturbedToItsEnd has others come when a run makes the management cluster, where they want to clean up, and at its
 // end, where they want the same as it. It returns the runs that came at the end.
-func (l lab) disturbedToItsEnd(t *testing.T, run *beside, up []string) []*beside {
+func (l lab) disturbedToItsEnd(t *testing.T, run *backgroundRun, up []string) []*backgroundRun {
 	t.Helper()
 	run.begins(t, "management-cluster")
 	for who, other := range map[string]lab{"the same user": l, "another user": l.stranger(t)} {
 		if code, said := other.run(t, "cleanup", l.name, "--yes"); code != exitBusy { // --force NAME would end the run
-			t.Errorf("cleanup of %s beside up ended with %d, want %d: %s", who, code, exitBusy, said)
+			t.Errorf("cleanup of %s during up ended with %d, want %d: %s", who, code, exitBusy, said)
 		}
 	}
 	if !run.atWork() {
-		t.Fatal("the run has ended beside the cleanup")
+		t.Fatal("the run has ended during the cleanup")
 	}
 	run.begins(t, "self-management")
 	stranger := l.stranger(t).start(t, "another user's run at the end", up...)
-	// When the bootstrap cluster goes meanwhile, there are machines and nobody whom this one could ask: it must not
-	// begin either.
+	// When the bootstrap cluster goes meanwhile, there are machines and no cluster to read: it must not begin either.
 	stranger.refusals = append(stranger.refusals, exitUnreachable)
 	run.begins(t, "bootstrap-removal")
-	return []*beside{stranger, l.start(t, "the same user's run at the end", up...)}
+	return []*backgroundRun{stranger, l.start(t, "the same user's run at the end", up...)}
 }
 
 // oneHasBuilt waits for runs, and fails the test unless one of them has built one cluster, undisturbed by the others.
-func oneHasBuilt(t *testing.T, runs []*beside) {
+func oneHasBuilt(t *testing.T, runs []*backgroundRun) {
 	t.Helper()
-	var builder *beside
+	var builder *backgroundRun
 	for _, run := range runs {
 		<-run.over
 		t.Logf("%s ended with %d: %s", run.name, run.exitCode, run.failure.Message)
@@ -195,8 +194,8 @@ func await(t *testing.T, at time.Time) {
 	}
 }
 
-// beside is a run that goes on beside the test.
-type beside struct {
+// backgroundRun is a run in the background of the test.
+type backgroundRun struct {
 	name     string
 	lab      lab
 	refusals []int         // exit codes with which it may be turned away
@@ -209,8 +208,8 @@ type beside struct {
 	err      error
 }
 
-// start starts the CLI beside the test.
-func (l lab) start(t *testing.T, name string, args ...string) *beside {
+// start starts the CLI in the background of the test.
+func (l lab) start(t *testing.T, name string, args ...string) *backgroundRun {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	c := l.command(ctx, append(slices.Clone(args), "--output", "json")...)
@@ -225,7 +224,7 @@ func (l lab) start(t *testing.T, name string, args ...string) *beside {
 		t.Fatal(err)
 	}
 	// more than there are phases
-	b := &beside{name: name, lab: l, refusals: []int{exitBusy}, phases: make(chan string, 100),
+	b := &backgroundRun{name: name, lab: l, refusals: []int{exitBusy}, phases: make(chan string, 100),
 		over: make(chan struct{})}
 	go func() {
 		defer close(b.over)
@@ -237,7 +236,7 @@ func (l lab) start(t *testing.T, name string, args ...string) *beside {
 }
 
 // follow reads the run's events to its end.
-func (b *beside) follow(c *exec.Cmd, out io.Reader) {
+func (b *backgroundRun) follow(c *exec.Cmd, out io.Reader) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -266,8 +265,8 @@ func (b *beside) follow(c *exec.Cmd, out io.Reader) {
 	b.exitCode = c.ProcessState.ExitCode()
 }
 
-// atWork says whether the run has not ended yet.
-func (b *beside) atWork() bool {
+// atWork reports whether the run has not ended yet.
+func (b *backgroundRun) atWork() bool {
 	select {
 	case <-b.over:
 		return false
@@ -277,7 +276,7 @@ func (b *beside) atWork() bool {
 }
 
 // begins waits until a phase of the run has begun.
-func (b *beside) begins(t *testing.T, phase string) {
+func (b *backgroundRun) begins(t *testing.T, phase string) {
 	t.Helper()
 	for begun := range b.phases {
 		if begun == phase {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestMatrixUpHopeless asks for machines of an image that its registry does not have: the run says so and ends long
-// before its time is up, and goes on when the image is there.
+// before its time is up, and resumes when the image exists.
 func TestMatrixUpHopeless(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)

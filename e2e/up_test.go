@@ -18,7 +18,7 @@ import (
 const environmentName = "kubeadm-capd"
 
 // TestUp is the whole of a user's way: up, look, use, up again, cleanup; with all that can come in between, as the run
-// is interrupted, stuck, and killed at the end of each of its phases: each time the next run goes on.
+// is interrupted, stuck, and killed at the end of each of its phases: each time the next run resumes.
 func TestUp(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -148,7 +148,7 @@ func (l lab) idle(t *testing.T, management cluster, up []string) {
 // boundaries are the ends of phases, and the middle of the longest one, at which a run was killed.
 type boundaries map[string]bool
 
-// next tells whether an event is a boundary at which no run was killed yet.
+// next reports whether an event is a boundary at which no run was killed yet.
 func (seen boundaries) next(e event.Event) (at string, is bool) {
 	switch {
 	case e.Type == event.PhaseFinished && e.Phase != "preflight" && e.Phase != "look":
@@ -160,7 +160,7 @@ func (seen boundaries) next(e event.Event) (at string, is bool) {
 }
 
 // killedUntil kills a run with SIGKILL at the next boundary, and the run after it, until one was killed at the end of
-// the phase last; empty: until one comes to its own, good end.
+// the phase last. Empty means until one comes to its own, good end.
 func (l lab) killedUntil(t *testing.T, seen boundaries, last string, up ...string) {
 	t.Helper()
 	for range 30 { // more than there are boundaries

@@ -35,8 +35,8 @@ func (c cli) prepare(command *exec.Cmd) *exec.Cmd {
 	return command
 }
 
-// refuseLeftovers ends the test when the environment exists already: it may be somebody's, and nothing could be
-// measured beside it.
+// refuseLeftovers ends the test if the environment exists already: it may belong to a user, and it would disturb the
+// measurement.
 func (c cli) refuseLeftovers(t *testing.T) {
 	t.Helper()
 	out, err := c.prepare(exec.Command(c.binary, "cleanup", environmentName)).Output()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// sampleInterval is how often a process is looked at. The kernel keeps the peak of its memory itself, so a look sees
+// sampleInterval is how often a process is sampled. The kernel keeps the peak of its memory itself, so a sample sees
 // all that was before it.
 const sampleInterval = 100 * time.Millisecond
 

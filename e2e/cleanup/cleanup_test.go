@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// scene is three clusters in one project, whose names begin like each other's, and what users have beside them.
+// scene is three clusters in one project, whose names begin like each other's, and what users have next to them.
 type scene struct {
 	*project
 	a, ab, abc state // of the clusters
@@ -102,7 +102,7 @@ func TestCleanup(t *testing.T) {
 		s.expect(t, "shown", everything)
 	})
 
-	// Its servers run, and nobody here knows whether it manages itself: this is any other machine, or another job of a
+	// Its servers run, and it is not known whether it manages itself: this is any other machine, or another job of a
 	// CI.
 	t.Run("without --force nothing goes", func(t *testing.T) {
 		for _, more := range [][]string{nil, {"--older-than", "1s"}} {
@@ -193,7 +193,7 @@ func TestCleanup(t *testing.T) {
 }
 
 // killed cleans up a-b-c, and a-b once their users are gone, while the binary is killed again and again: at the n-th
-// request, for a clock does not know whether a run still goes on.
+// request, for a clock does not know whether a run is still alive.
 func (s *scene) killed(t *testing.T) {
 	for _, path := range s.foreign {
 		service := s.Network

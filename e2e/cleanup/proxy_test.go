@@ -91,7 +91,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer answer.Body.Close()
-	if fault == "cut" { // the cloud did it, and nobody hears of it
+	if fault == "cut" { // the cloud did it, and no answer arrives
 		panic(http.ErrAbortHandler)
 	}
 	for name, values := range answer.Header {
@@ -107,7 +107,7 @@ func answerWith(w http.ResponseWriter, code int, body string) {
 	_, _ = io.WriteString(w, body)
 }
 
-// fault decides what becomes of a request; empty: it is passed on.
+// fault decides what becomes of a request. Empty means it is passed on.
 func (p *proxy) fault(r *http.Request, body string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

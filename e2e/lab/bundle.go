@@ -90,7 +90,7 @@ func newBinaries(say *progress.Printer) *cobra.Command {
 				dir, err = offline.Binaries(ctx, compiler, manifests, modules...)
 				return err
 			})
-			if withEngine { // installed beside the compiler: it mostly waits for the network
+			if withEngine { // installed during compilation: it mostly waits for the network
 				group.Go(func() error { return engine.Ensure(ctx, root, say) })
 			}
 			if err := group.Wait(); err != nil {

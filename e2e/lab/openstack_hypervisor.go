@@ -29,7 +29,7 @@ import (
 // hypervisorOptions are the flags of the hypervisor's commands.
 type hypervisorOptions struct{ cloud, machine, bundle string }
 
-// newHypervisor returns the command that makes containers of an OpenStack's servers until it is told to end.
+// newHypervisor returns the command that makes containers of an OpenStack's servers until it is stopped.
 func newHypervisor(say *progress.Printer) *cobra.Command {
 	var o hypervisorOptions
 	command := &cobra.Command{
@@ -115,8 +115,7 @@ func machineImages() map[string]string {
 }
 
 // machineImage returns the image of machines for an image of the cloud, after it was loaded into the engine from the
-// bundle if need be. The bundle is looked at each time: it may be built anew, or be built at all, while the hypervisor
-// runs.
+// bundle if need be. The bundle is checked each time: it may be built or rebuilt while the hypervisor runs.
 func (o hypervisorOptions) machineImage(ctx context.Context, name string) (string, error) {
 	if o.machine != "" {
 		return o.machine, nil

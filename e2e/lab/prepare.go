@@ -34,7 +34,7 @@ func newPrepare(say *progress.Printer) *cobra.Command {
 			}
 			folder := ""
 			group, ctx := errgroup.WithContext(cmd.Context())
-			// The engine is installed beside the compiler: it mostly waits for the network.
+			// The engine is installed during compilation: it mostly waits for the network.
 			group.Go(func() error { return engine.Ensure(ctx, root, say) })
 			if withBundle {
 				group.Go(func() (err error) {

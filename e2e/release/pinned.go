@@ -40,7 +40,7 @@ func checkPinned(ctx context.Context, root string) error {
 	}
 	if unpinned := sums.Unpinned(urls); len(unpinned) > 0 {
 		return fmt.Errorf("%d of %d release files are not pinned by a digest:\n  %s\n"+
-			"Run `make sums` with internet. For a snapshot that nobody else gets, run `make release UNPINNED=1`.",
+			"Run `make sums` with internet. For a private snapshot, run `make release UNPINNED=1`.",
 			len(unpinned), len(urls), strings.Join(unpinned, "\n  "))
 	}
 	return nil

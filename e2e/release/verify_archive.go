@@ -22,7 +22,7 @@ import (
 // program is what is known of the binary in an archive.
 type program struct {
 	sum      string   // SHA-256
-	registry string   // that of the linux binary beside it, if there is one
+	registry string   // that of the bundled linux binary, if there is one
 	modules  []string // path@version of everything it was built with
 }
 
@@ -39,9 +39,9 @@ func verifyArchive(w io.Writer, dist, platform string, sums map[string]string) (
 	want := []string{"cluster-init", "LICENSE", "README.md", "CHANGELOG.md", "man/man1/cluster-init.1",
 		"man/man1/cluster-init-up.1",
 		"completions/cluster-init.bash", "completions/_cluster-init", "completions/cluster-init.fish"}
-	beside := "lib/" + registry.BinaryName("arm64")
+	bundled := "lib/" + registry.BinaryName("arm64")
 	if strings.HasPrefix(platform, "darwin") {
-		want = append(want, beside)
+		want = append(want, bundled)
 	}
 	for _, file := range want {
 		if len(files[file]) == 0 {
@@ -49,9 +49,9 @@ func verifyArchive(w io.Writer, dist, platform string, sums map[string]string) (
 		}
 	}
 	found := program{sum: hexSum(files["cluster-init"])}
-	if content, ok := files[beside]; ok {
+	if content, ok := files[bundled]; ok {
 		if _, err := platformOf(content, "linux_arm64"); err != nil {
-			return program{}, fmt.Errorf("%s: %s: %w", name, beside, err)
+			return program{}, fmt.Errorf("%s: %s: %w", name, bundled, err)
 		}
 		found.registry = hexSum(content)
 	}

@@ -1,4 +1,4 @@
-// Package aws asks the default chain of AWS's tools for credentials: variables of the environment, the shared config
+// Package aws reads credentials from the default chain of AWS's tools: variables of the environment, the shared config
 // and credentials files with AWS_PROFILE (keys, roles, SSO, credential_process), and the role of the machine.
 package aws
 
@@ -16,33 +16,32 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// LookupTime is how long the chain is given: its last links ask over the network, and a machine outside of AWS may have
-// nobody there who refuses.
+// LookupTime bounds the chain: its last links use the network, and outside of AWS they may get no answer.
 const LookupTime = 20 * time.Second
 
-const hint = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE (after `aws sso login`, where it is one " +
-	"of SSO), or AWS_B64ENCODED_CREDENTIALS to the output of `clusterawsadm bootstrap credentials encode-as-profile`."
+const hint = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE (for SSO: after `aws sso login`), " +
+	"or AWS_B64ENCODED_CREDENTIALS to the output of `clusterawsadm bootstrap credentials encode-as-profile`."
 
-// Chain is what environment and files say; nobody was asked yet.
+// Chain is the content of environment and files, before any request.
 type Chain struct {
 	config  sdk.Config
 	timeout time.Duration
 }
 
-// Load reads environment and files. It fails with fault.CredentialsMissing when they contradict each other, such as an
-// AWS_PROFILE that no file holds.
+// Load reads environment and files. It fails with fault.CredentialsMissing if they contradict each other, such as an
+// AWS_PROFILE that no file contains.
 func Load(ctx context.Context) (Chain, error) {
-	c, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{})) // else it writes to stderr
+	c, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{})) // otherwise it writes to stderr
 	if err != nil {
 		return Chain{}, fault.Wrap(fmt.Errorf("reading the AWS configuration: %w", err), fault.CredentialsMissing, hint)
 	}
 	return Chain{config: c, timeout: LookupTime}, nil
 }
 
-// Region is that of AWS_REGION, AWS_DEFAULT_REGION or the profile; empty when none of them has one.
+// Region is that of AWS_REGION, AWS_DEFAULT_REGION or the profile. Empty means none of them has one.
 func (c Chain) Region() string { return c.config.Region }
 
-// Credentials asks the chain, for at most LookupTime. It fails with fault.CredentialsMissing.
+// Credentials resolves the chain, for at most LookupTime. It fails with fault.CredentialsMissing.
 func (c Chain) Credentials(ctx context.Context) (Credentials, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -61,7 +60,7 @@ func (c Chain) Credentials(ctx context.Context) (Credentials, error) {
 // withoutOutput replaces the error of a credential_process: it may quote what the process printed, secrets included.
 func withoutOutput(err error) error {
 	if _, ok := errors.AsType[*processcreds.ProviderError](err); ok {
-		return errors.New("the credential_process of the AWS profile failed; run it by hand to see why")
+		return errors.New("the credential_process of the AWS profile failed: run it manually for its error")
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 // Credentials are keys of one AWS user or role. They never show themselves in formatted text or logs.
 type Credentials struct {
 	AccessKeyID, SecretAccessKey string
-	SessionToken                 string // of temporary credentials, else empty
+	SessionToken                 string // for temporary credentials, else empty
 	Region                       string // empty: none
 }
 
@@ -39,5 +39,5 @@ func (c Credentials) Profile() string {
 	return base64.StdEncoding.EncodeToString([]byte(strings.Join(lines, "\n") + "\n"))
 }
 
-// NoProfile is Profile of no credentials at all: who reads it goes on to the next link of the chain.
+// NoProfile is the Profile of no credentials: its reader uses the next link of the chain.
 const NoProfile = "Cg=="

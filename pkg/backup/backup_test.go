@@ -157,10 +157,10 @@ func TestFits(t *testing.T) {
 		edit func(*backup.Target)
 		want string
 	}{
-		"the same":                 {func(*backup.Target) {}, ""},
-		"an identity nobody knows": {func(t *backup.Target) { t.Identity = "" }, ""},
-		"another namespace":        {func(t *backup.Target) { t.Namespace = "other" }, "and not of other/demo"},
-		"another cluster":          {func(t *backup.Target) { t.Cluster = "other" }, "and not of ns/other"},
+		"the same":            {func(*backup.Target) {}, ""},
+		"an unknown identity": {func(t *backup.Target) { t.Identity = "" }, ""},
+		"another namespace":   {func(t *backup.Target) { t.Namespace = "other" }, "not of other/demo"},
+		"another cluster":     {func(t *backup.Target) { t.Cluster = "other" }, "not of ns/other"},
 		"an earlier life": {func(t *backup.Target) { t.Identity = backup.IdentityOf([]byte("b")) },
 			"another certificate authority"},
 		"another provider version": {func(t *backup.Target) { t.Providers[0].Version = "v1.13.0" },

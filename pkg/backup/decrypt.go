@@ -14,7 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// openEncrypted reads an encrypted file into memory: nothing of it is written.
+// openEncrypted reads an encrypted file into memory. It writes nothing to disk.
 func openEncrypted(file string, ids Identities) (*Backup, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -28,15 +28,15 @@ func openEncrypted(file string, ids Identities) (*Backup, error) {
 	plain, err := age.Decrypt(f, ids.keys...)
 	switch {
 	case errors.As(err, &none):
-		return nil, noKey("it is encrypted, and not for the secret keys that were given")
+		return nil, noKey("it is encrypted, but not for the given secret keys")
 	case err != nil:
-		return nil, errors.New("it is truncated, or no file of age")
+		return nil, errors.New("it is truncated, or not a file of age")
 	}
 	files, err := untar(plain)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := io.Copy(io.Discard, plain); err != nil { // the last part of it says that nothing was truncated
+	if _, err := io.Copy(io.Discard, plain); err != nil { // its last part proves that it is complete
 		return nil, errors.New("it is truncated, or was changed")
 	}
 	return assemble(files)
@@ -44,7 +44,7 @@ func openEncrypted(file string, ids Identities) (*Backup, error) {
 
 func noKey(message string) error {
 	return fault.New(fault.Usage, message,
-		"Give the file with the secret key of one of its recipients with --identity.")
+		"Set --identity to the file with the secret key of one of its recipients.")
 }
 
 // mostEntries bounds the files and folders of a backup.
@@ -73,7 +73,7 @@ func untar(r io.Reader) (map[string][]byte, error) {
 			case h.Typeflag == tar.TypeDir:
 				return folderOf(name)
 			case h.Typeflag != tar.TypeReg:
-				return fmt.Errorf("%q is no regular file", h.Name)
+				return fmt.Errorf("%q is not a regular file", h.Name)
 			case files[name] != nil:
 				return fmt.Errorf("%q is in it twice", h.Name)
 			}
@@ -99,5 +99,5 @@ func untar(r io.Reader) (map[string][]byte, error) {
 	return files, nil
 }
 
-// tarOverhead is how many bytes an entry takes at most besides what it holds: its header and what fills it up.
+// tarOverhead is the maximum number of bytes that an entry takes in addition to its content: its header and padding.
 const tarOverhead = 1 << 10

@@ -18,8 +18,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// writeEncrypted writes a tar of the files to the recipients, and reads it back: what is on the disk must be what was
-// sent to it.
+// writeEncrypted writes a tar of the files for the recipients, and reads it back: the disk must contain what was
+// written.
 func (s *Staged) writeEncrypted(dir string, files []entry, to Recipients) (err error) {
 	f, err := os.CreateTemp(dir, ".incomplete-*"+owned.EncryptedSuffix) // CreateTemp makes it 0600
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Staged) writeEncrypted(dir string, files []entry, to Recipients) (err e
 		return fmt.Errorf("read the backup back: %w", err)
 	}
 	if !bytes.Equal(back.Sum(nil), sent.Sum(nil)) {
-		return errors.New("read the backup back: it is not what was written")
+		return errors.New("read the backup back: it differs from what was written")
 	}
 	return nil
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Target is the cluster that a backup is held against.
+// Target is the cluster that a backup is compared with.
 type Target struct {
 	Namespace, Cluster string
-	// Identity is that of the cluster that the backup should be of; empty: not known, and not compared.
+	// Identity is the identity of the cluster that the backup should be of. Empty means not known, and not compared.
 	Identity  string
 	Providers []Provider
 }
@@ -24,7 +24,7 @@ func (m Manifest) Fits(t Target) error {
 	}
 	switch {
 	case m.Namespace != t.Namespace || m.Cluster != t.Cluster:
-		refuse("Use a backup of this cluster.", "the backup is of Cluster %s/%s, and not of %s/%s", m.Namespace,
+		refuse("Use a backup of this cluster.", "the backup is of Cluster %s/%s, not of %s/%s", m.Namespace,
 			m.Cluster, t.Namespace, t.Cluster)
 	case m.Identity != "" && t.Identity != "" && m.Identity != t.Identity:
 		refuse("Use a backup of this cluster.",

@@ -9,8 +9,8 @@ import (
 const identityPrefix = "sha256:"
 
 // IdentityOf returns the identity of a cluster, which is the same wherever its definition is: the digest of the
-// certificate of its authority, as Cluster API keeps it in the Secret <cluster>-ca. It does not depend on the form of
-// the PEM text. Empty in, empty out.
+// certificate of its authority, as in the Secret <cluster>-ca. It does not depend on the formatting of the PEM text. An
+// empty certificate has an empty identity.
 func IdentityOf(certificate []byte) string {
 	if len(certificate) == 0 {
 		return ""

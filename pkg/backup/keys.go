@@ -14,14 +14,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Recipients are who can open a backup. The zero value writes it without encryption.
+// Recipients are the public keys of those who can open a backup. The zero value writes it without encryption.
 type Recipients struct{ keys []age.Recipient }
 
-// Encrypt is whether there are any.
+// Encrypt reports whether there are any.
 func (r Recipients) Encrypt() bool { return len(r.keys) > 0 }
 
-// Seal returns a writer that encrypts to the recipients; what is written is whole once it is closed. Without recipients
-// it writes as it is.
+// Seal returns a writer that encrypts for the recipients. What is written is complete once it is closed. Without
+// recipients it does not encrypt.
 func (r Recipients) Seal(to io.Writer) (io.WriteCloser, error) {
 	if !r.Encrypt() {
 		return open{to}, nil
@@ -35,8 +35,8 @@ type open struct{ io.Writer }
 // Close does nothing.
 func (open) Close() error { return nil }
 
-// ParseRecipients reads public keys that were given with a flag: those of age (age1...), and ssh-ed25519 and ssh-rsa
-// ones. An error has the code fault.Usage, names each key by its place and never repeats one: it may be a secret key.
+// ParseRecipients reads public keys from a flag: age (age1...), ssh-ed25519 and ssh-rsa. An error has the code
+// fault.Usage, names each key by its position and never repeats one: it may be a secret key.
 func ParseRecipients(flag string, texts []string) (Recipients, error) {
 	var r Recipients
 	var problems []error
@@ -55,7 +55,7 @@ func ParseRecipients(flag string, texts []string) (Recipients, error) {
 	if !r.Encrypt() {
 		return r, nil
 	}
-	if _, err := age.Encrypt(io.Discard, r.keys...); err != nil { // keys of two kinds may not go together
+	if _, err := age.Encrypt(io.Discard, r.keys...); err != nil { // keys of two kinds may not be combined
 		return Recipients{}, fault.New(fault.Usage, "read "+flag+": these keys cannot be used together",
 			"Use keys of one kind.")
 	}
@@ -65,8 +65,8 @@ func ParseRecipients(flag string, texts []string) (Recipients, error) {
 func parseRecipient(text string) (age.Recipient, error) {
 	switch {
 	case strings.HasPrefix(strings.ToUpper(text), "AGE-SECRET-KEY-"), strings.Contains(text, "PRIVATE KEY"):
-		return nil, fault.New(fault.Usage, "it is a secret key, and everybody can see what is on a command line",
-			"Make another key pair, and give its public key: age-keygen -y FILE prints it.")
+		return nil, fault.New(fault.Usage, "it is a secret key, and other users can see a command line",
+			"Create another key pair, and use its public key: age-keygen -y FILE prints it.")
 	case strings.HasPrefix(text, "ssh-"):
 		if key, err := agessh.ParseRecipient(text); err == nil {
 			return key, nil
@@ -76,23 +76,23 @@ func parseRecipient(text string) (age.Recipient, error) {
 			return key[0], nil
 		}
 	}
-	return nil, fault.New(fault.Usage, "it is no public key of age, ssh-ed25519 or ssh-rsa",
-		"Give a public key itself, not a file. age-keygen -y FILE prints that of age: it begins with age1.")
+	return nil, fault.New(fault.Usage, "not a public key of age, ssh-ed25519 or ssh-rsa",
+		"Use the public key itself, not a file. For age, age-keygen -y FILE prints it: it begins with age1.")
 }
 
 // Identities are the secret keys that open an encrypted backup.
 type Identities struct{ keys []age.Identity }
 
-// Open returns what a Seal wrote. Its errors have the code fault.Usage.
+// Open returns the content of what Seal wrote. Its errors have the code fault.Usage.
 func (i Identities) Open(sealed io.Reader) (io.Reader, error) {
 	if len(i.keys) == 0 {
 		return nil, fault.New(fault.Usage, "it is encrypted, and no secret key was given",
-			"Give the key that opens it: --identity FILE")
+			"Set the key that opens it: --identity FILE")
 	}
 	plain, err := age.Decrypt(sealed, i.keys...)
 	if err != nil {
 		return nil, fault.Wrap(fmt.Errorf("decrypt it: %w", err), fault.Usage,
-			"Give the secret key of one of its recipients: --identity FILE")
+			"Set the secret key of one of its recipients: --identity FILE")
 	}
 	return plain, nil
 }
@@ -100,13 +100,13 @@ func (i Identities) Open(sealed io.Reader) (io.Reader, error) {
 // maxIdentities bounds a file of secret keys, in bytes.
 const maxIdentities = 1 << 20
 
-// ReadIdentities reads a file of secret keys: what age-keygen writes, or a private key of OpenSSH without a passphrase.
-// Errors have the code fault.Usage and hold nothing of the file.
+// ReadIdentities reads a file of secret keys: the output of age-keygen, or a private key of OpenSSH without a
+// passphrase. Errors have the code fault.Usage and contain nothing of the file.
 func ReadIdentities(path string) (Identities, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return Identities{}, fault.Wrap(fmt.Errorf("read the secret key: %w", err), fault.Usage,
-			"Name a file that age-keygen wrote, or a private key of OpenSSH.")
+			"Use a file that age-keygen wrote, or a private key of OpenSSH.")
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxIdentities))
@@ -117,20 +117,20 @@ func ReadIdentities(path string) (Identities, error) {
 		}
 	}
 	return Identities{}, fault.Wrap(fmt.Errorf("read the secret key in %s: %w", path, err), fault.Usage,
-		"Name a file that age-keygen wrote, or a private key of OpenSSH without a passphrase.")
+		"Use a file that age-keygen wrote, or a private key of OpenSSH without a passphrase.")
 }
 
-// parseIdentities keeps the words of the parsers to itself: they may repeat a key.
+// parseIdentities hides the errors of the parsers: they may repeat a key.
 func parseIdentities(text []byte) (Identities, error) {
 	if bytes.Contains(text, []byte("-----BEGIN")) {
 		if key, err := agessh.ParseIdentity(text); err == nil {
 			return Identities{[]age.Identity{key}}, nil
 		}
-		return Identities{}, errors.New("it is no private key of OpenSSH that can be used without a passphrase")
+		return Identities{}, errors.New("it is not a private key of OpenSSH without a passphrase")
 	}
 	keys, err := age.ParseIdentities(bytes.NewReader(text))
 	if err != nil {
-		return Identities{}, errors.New("it is no file of secret keys of age")
+		return Identities{}, errors.New("it is not a file of secret keys of age")
 	}
 	return Identities{keys}, nil
 }

@@ -71,13 +71,13 @@ func TestWhatIsNoPublicKeyIsRefused(t *testing.T) {
 	private, err := os.ReadFile(edFile)
 	must(t, err)
 	for name, tc := range map[string]struct{ text, want string }{
-		"nothing":    {"", "it is no public key"},
-		"a word":     {"hunter2", "it is no public key"},
-		"half a key": {key.Recipient().String()[:40], "it is no public key"},
+		"nothing":    {"", "not a public key"},
+		"a word":     {"hunter2", "not a public key"},
+		"half a key": {key.Recipient().String()[:40], "not a public key"},
 		"two keys in one": {key.Recipient().String() + "\n" + key.Recipient().String(),
-			"it is no public key"},
-		"half a key of ssh":          {ed[:40], "it is no public key"},
-		"a kind of ssh that is none": {"ssh-dss AAAAB3NzaC1kc3M", "it is no public key"},
+			"not a public key"},
+		"half a key of ssh":          {ed[:40], "not a public key"},
+		"a kind of ssh that is none": {"ssh-dss AAAAB3NzaC1kc3M", "not a public key"},
 		"a secret key":               {key.String(), "it is a secret key"},
 		"a secret key in lower case": {strings.ToLower(key.String()), "it is a secret key"},
 		"a private key of ssh":       {string(private), "it is a secret key"},

@@ -14,13 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Format is the version of the layout that this package writes. It reads no newer one.
+// Format is the version of the layout that this package writes. It cannot read a newer one.
 const Format = 1
 
 // ManifestFile is the name of the file that describes a backup.
 const ManifestFile = "backup.json"
 
-// maxManifest bounds that file, in bytes: a backup of 100 clusters has one of about 250 kB.
+// maxManifest is the maximum size of that file, in bytes: a backup of 100 clusters has one of about 250 kB.
 const maxManifest = 16 << 20
 
 // Section is a folder of a backup.
@@ -29,7 +29,7 @@ type Section string
 // The sections of a backup.
 const (
 	Objects     Section = "objects"     // what moves
-	References  Section = "references"  // what the objects refer to and what does not move
+	References  Section = "references"  // what the objects refer to, and the move leaves
 	Environment Section = "environment" // values, release and source of the management cluster
 )
 
@@ -41,14 +41,14 @@ type Provider struct {
 	Version string `json:"version"`
 }
 
-// Manifest says what a backup is of, and vouches for its files.
+// Manifest describes the content of a backup, with the digest of each file.
 type Manifest struct {
 	Format    int       `json:"format"`
 	Created   time.Time `json:"created"`
 	CreatedBy string    `json:"createdBy"` // version of cluster-init
 	Namespace string    `json:"namespace"`
 	Cluster   string    `json:"cluster"`
-	// Identity is that of the cluster, which survives a move, see IdentityOf; empty: not known.
+	// Identity is the cluster's, which survives a move, see IdentityOf. Empty means not known.
 	Identity   string     `json:"identity,omitempty"`
 	Providers  []Provider `json:"providers,omitempty"`
 	Kubernetes string     `json:"kubernetes,omitempty"` // version of the control plane; empty: not known
@@ -58,7 +58,7 @@ type Manifest struct {
 
 var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// parseManifest reads backup.json. Errors name fields and files, and hold nothing else of it.
+// parseManifest reads backup.json. Errors name fields and files, and contain nothing else of it.
 func parseManifest(text []byte) (Manifest, error) {
 	var version struct {
 		Format int `json:"format"`
@@ -67,17 +67,17 @@ func parseManifest(text []byte) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("%s is larger than %d bytes", ManifestFile, maxManifest)
 	}
 	if json.Unmarshal(text, &version) != nil {
-		return Manifest{}, fmt.Errorf("%s is no JSON of a backup: it is truncated or was changed", ManifestFile)
+		return Manifest{}, fmt.Errorf("%s is not the JSON of a backup: it is truncated or was changed", ManifestFile)
 	}
 	if version.Format > Format {
-		return Manifest{}, fmt.Errorf("%s says format %d, and this cluster-init reads formats up to %d", ManifestFile,
+		return Manifest{}, fmt.Errorf("%s has format %d, but this cluster-init reads formats up to %d", ManifestFile,
 			version.Format, Format)
 	}
 	var m Manifest
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if decoder.Decode(&m) != nil || decoder.More() {
-		return Manifest{}, fmt.Errorf("%s is no JSON of a backup: it is truncated or was changed", ManifestFile)
+		return Manifest{}, fmt.Errorf("%s is not the JSON of a backup: it is truncated or was changed", ManifestFile)
 	}
 	if err := m.check(); err != nil {
 		return Manifest{}, fmt.Errorf("%s: %w", ManifestFile, err)
@@ -94,9 +94,9 @@ func (m Manifest) check() error {
 	case len(validation.IsDNS1123Subdomain(m.Cluster)) > 0:
 		return errors.New("its cluster is not a valid name")
 	case m.Identity != "" && !digestForm.MatchString(strings.TrimPrefix(m.Identity, identityPrefix)):
-		return errors.New("its identity is no digest")
+		return errors.New("its identity is not a digest")
 	case m.Created.IsZero():
-		return errors.New("it does not say when the backup was made")
+		return errors.New("it has no time of the backup")
 	}
 	objects := 0
 	for name, digest := range m.Files {
@@ -105,7 +105,7 @@ func (m Manifest) check() error {
 			return err
 		}
 		if !digestForm.MatchString(digest) {
-			return fmt.Errorf("the digest of %s is none", name)
+			return fmt.Errorf("the digest of %s is invalid", name)
 		}
 		if section == Objects {
 			objects++
@@ -117,18 +117,18 @@ func (m Manifest) check() error {
 	return nil
 }
 
-// sectionOf returns the section of a path in a backup; an error for one that no backup has, which may lead out of its
-// folder.
+// sectionOf returns the section of a path in a backup. It returns an error for a path that no backup has, and that may
+// lead out of its folder.
 func sectionOf(name string) (Section, error) {
 	folder, file := path.Split(name)
 	section := Section(strings.TrimSuffix(folder, "/"))
 	if folder == "" || !slices.Contains(sections(), section) || !plainName(file) {
-		return "", fmt.Errorf("%q is no path of a file in a backup", name)
+		return "", fmt.Errorf("%q is not a path of a file in a backup", name)
 	}
 	return section, nil
 }
 
-// plainName is whether a name is that of one YAML file, in any file system.
+// plainName reports whether a name is that of one YAML file on any file system.
 func plainName(file string) bool {
 	return strings.HasSuffix(file, ".yaml") && !strings.HasPrefix(file, ".") && !strings.ContainsAny(file, "/\\\x00")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// maxName bounds the name of a file, in bytes: file systems take 255.
+// maxName is the maximum length of a file name, in bytes: file systems accept 255.
 const maxName = 200
 
 // entry is one file of a backup.
@@ -44,7 +44,7 @@ func entries(s Section, objects []*unstructured.Unstructured) ([]entry, error) {
 	return all, nil
 }
 
-// fileName holds the group too: two kinds of one name in different groups are different objects.
+// fileName includes the group: two kinds of one name in different groups are different objects.
 func fileName(u *unstructured.Unstructured) string {
 	name := strings.Join([]string{u.GroupVersionKind().GroupKind().String(), u.GetNamespace(), u.GetName()}, "_")
 	if len(name) > maxName {
@@ -54,8 +54,8 @@ func fileName(u *unstructured.Unstructured) string {
 	return name + ".yaml"
 }
 
-// pause writes Clusters and ClusterClasses as paused, as clusterctl's own backup does: nothing reconciles until all of
-// it is restored.
+// pause writes Clusters and ClusterClasses as paused, as clusterctl's own backup does: nothing reconciles until
+// everything is restored.
 func pause(u *unstructured.Unstructured) {
 	switch u.GroupVersionKind().GroupKind() {
 	case clusterv1.GroupVersion.WithKind("Cluster").GroupKind():
@@ -70,18 +70,18 @@ func pause(u *unstructured.Unstructured) {
 	}
 }
 
-// maxObject bounds a file of a backup, in bytes: an API server takes no more than 3 MiB, as JSON.
+// maxObject is the maximum size of a file in a backup, in bytes: an API server accepts at most 3 MiB, as JSON.
 const maxObject = 16 << 20
 
-// object reads a file of a backup. The parser's own words may hold a secret, so they are not repeated.
+// object reads a file of a backup. It hides the parser's error, which may contain a secret.
 func object(e entry) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{}
 	if err := unpack.YAML(e.text); err != nil {
-		return nil, fmt.Errorf("%s holds no object: %w", e.name, err)
+		return nil, fmt.Errorf("%s contains no object: %w", e.name, err)
 	}
 	text, err := yaml.YAMLToJSON(e.text)
 	if err != nil || u.UnmarshalJSON(text) != nil || u.GetName() == "" {
-		return nil, fmt.Errorf("%s holds no object", e.name)
+		return nil, fmt.Errorf("%s contains no object", e.name)
 	}
 	return u, nil
 }

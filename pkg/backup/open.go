@@ -20,13 +20,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// maxBackup bounds all files of a backup together, in bytes: they are held in memory.
+// maxBackup is the maximum size of all files of a backup together, in bytes: they are held in memory.
 const maxBackup = 1 << 30
 
 // mostMarks bounds what the objects of a backup come to in memory, see unpack.Marks. An object has some hundreds.
 const mostMarks = 1 << 24
 
-// Backup is a backup that was read as a whole and is what its manifest says.
+// Backup is a completely read backup that matches its manifest.
 type Backup struct {
 	Manifest Manifest
 	sections map[Section][]*unstructured.Unstructured
@@ -35,12 +35,12 @@ type Backup struct {
 	signature *sshsig.Signature
 }
 
-// Section returns the objects of a section, sorted by file. Those that move are as clusterctl wants them: Clusters and
-// ClusterClasses paused.
+// Section returns the objects of a section, sorted by file. Those that move are in clusterctl's form: Clusters and
+// ClusterClasses are paused.
 func (b *Backup) Section(s Section) []*unstructured.Unstructured { return b.sections[s] }
 
-// Open reads a backup, the folder or the encrypted file, and refuses it unless it is complete and unchanged, naming the
-// file: the error has the code fault.BackupInvalid. ids are needed for an encrypted one; fault.Usage says that none of
+// Open reads a backup, the folder or the encrypted file. It refuses one that is incomplete or changed, and names the
+// file: the error has the code fault.BackupInvalid. An encrypted backup needs ids. fault.Usage reports that none of
 // them opens it.
 func Open(path string, ids Identities) (*Backup, error) {
 	read := func() (*Backup, error) { return openFolder(path) }
@@ -55,7 +55,7 @@ func Open(path string, ids Identities) (*Backup, error) {
 	return b, nil
 }
 
-// openFolder reads a folder without ever leaving it.
+// openFolder reads a folder, and no file outside of it.
 func openFolder(folder string) (*Backup, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -71,7 +71,7 @@ func openFolder(folder string) (*Backup, error) {
 		case e.IsDir():
 			return folderOf(name)
 		case !e.Type().IsRegular():
-			return fmt.Errorf("%s is no regular file", name)
+			return fmt.Errorf("%s is not a regular file", name)
 		}
 		text, err := readFile(root, name, left)
 		files[name], left = text, left-int64(len(text))
@@ -100,7 +100,7 @@ func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	return readAll(f, name, limit)
 }
 
-// readAll reads a file of a backup. left bounds it too.
+// readAll reads a file of a backup, at most left bytes.
 func readAll(r io.Reader, name string, left int64) ([]byte, error) {
 	limit := min(left, maxObject)
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))
@@ -117,11 +117,11 @@ func readAll(r io.Reader, name string, left int64) ([]byte, error) {
 	}
 }
 
-// assemble holds what was read against its manifest.
+// assemble compares the files with their manifest.
 func assemble(files map[string][]byte) (*Backup, error) {
 	text, there := files[ManifestFile]
 	if !there {
-		return nil, fmt.Errorf("%s is missing: it is incomplete, or no backup", ManifestFile)
+		return nil, fmt.Errorf("%s is missing: it is incomplete, or not a backup", ManifestFile)
 	}
 	m, err := parseManifest(text)
 	if err != nil {
@@ -142,7 +142,7 @@ func assemble(files map[string][]byte) (*Backup, error) {
 			wrong = append(wrong, fmt.Errorf("%s is missing", name))
 			continue
 		case digestOf(text) != m.Files[name]:
-			wrong = append(wrong, fmt.Errorf("%s was changed: its digest is another one than in %s", name,
+			wrong = append(wrong, fmt.Errorf("%s was changed: its digest differs from that in %s", name,
 				ManifestFile))
 			continue
 		}

@@ -60,7 +60,7 @@ func TestWhatIsNotWhatWasWrittenIsRefused(t *testing.T) {
 		"an extra file": {func(t *testing.T, f string) {
 			must(t, os.WriteFile(filepath.Join(f, "objects", "more.yaml"), nil, 0o600))
 		}, "objects/more.yaml does not belong to it"},
-		"a file beside it": {func(t *testing.T,
+		"an additional file": {func(t *testing.T,
 			f string) {
 			must(t, os.WriteFile(filepath.Join(f, ".DS_Store"), nil, 0o600))
 		}, ".DS_Store does not belong to it"},
@@ -70,15 +70,15 @@ func TestWhatIsNotWhatWasWrittenIsRefused(t *testing.T) {
 			elsewhere := filepath.Join(t.TempDir(), "copy")
 			must(t, os.Rename(filepath.Join(f, secretFile), elsewhere),
 				os.Symlink(elsewhere, filepath.Join(f, secretFile)))
-		}, secretFile + " is no regular file"},
+		}, secretFile + " is not a regular file"},
 		"a pipe": {func(t *testing.T, f string) {
 			must(t, os.Remove(filepath.Join(f, secretFile)), syscall.Mkfifo(filepath.Join(f, secretFile), 0o600))
-		}, secretFile + " is no regular file"},
+		}, secretFile + " is not a regular file"},
 		"a linked folder": {func(t *testing.T, f string) {
 			elsewhere := filepath.Join(t.TempDir(), "copy")
 			must(t, os.Rename(filepath.Join(f, "objects"), elsewhere),
 				os.Symlink(elsewhere, filepath.Join(f, "objects")))
-		}, "objects is no regular file"},
+		}, "objects is not a regular file"},
 		"no manifest": {func(t *testing.T,
 			f string) {
 			must(t, os.Remove(filepath.Join(f, backup.ManifestFile)))
@@ -86,7 +86,7 @@ func TestWhatIsNotWhatWasWrittenIsRefused(t *testing.T) {
 		"half a manifest": {func(t *testing.T,
 			f string) {
 			must(t, os.Truncate(filepath.Join(f, backup.ManifestFile), 40))
-		}, "backup.json is no JSON of a backup"},
+		}, "backup.json is not the JSON of a backup"},
 		"a newer format": {func(t *testing.T,
 			f string) {
 			edit(t, f, func(m map[string]any) { m["format"] = 2; m["new"] = true })
@@ -95,23 +95,23 @@ func TestWhatIsNotWhatWasWrittenIsRefused(t *testing.T) {
 			f string) {
 			edit(t, f, func(m map[string]any) { delete(m, "format") })
 		}, "no format"},
-		"a field nobody knows": {func(t *testing.T,
+		"an unknown field": {func(t *testing.T,
 			f string) {
 			edit(t, f, func(m map[string]any) { m["new"] = true })
-		}, "no JSON of a backup"},
+		}, "not the JSON of a backup"},
 		"no objects": {func(t *testing.T,
 			f string) {
 			edit(t, f, func(m map[string]any) { m["files"] = map[string]any{} })
 		}, "lists no objects"},
 		"a path out of it": {func(t *testing.T, f string) {
 			edit(t, f, func(m map[string]any) { files(m)["objects/../../x.yaml"] = files(m)[secretFile] })
-		}, "no path of a file in a backup"},
+		}, "not a path of a file in a backup"},
 		"an absolute path": {func(t *testing.T, f string) {
 			edit(t, f, func(m map[string]any) { files(m)["/etc/x.yaml"] = files(m)[secretFile] })
-		}, "no path of a file in a backup"},
+		}, "not a path of a file in a backup"},
 		"a name with separators": {func(t *testing.T, f string) {
 			edit(t, f, func(m map[string]any) { files(m)[`objects/..\x.yaml`] = files(m)[secretFile] })
-		}, "no path of a file in a backup"},
+		}, "not a path of a file in a backup"},
 		"a digest that is none": {func(t *testing.T,
 			f string) {
 			edit(t, f, func(m map[string]any) { files(m)[secretFile] = "abc" })
@@ -170,9 +170,9 @@ func TestAnArchiveLeadsNowhereElse(t *testing.T) {
 	}{
 		"two folders": {[]tar.Header{{Name: "a/backup.json"}, {Name: "b/backup.json"}},
 			"outside of its folder"},
-		"out of the folder": {[]tar.Header{{Name: "a/objects/../../x.yaml"}}, "no path of a file in a backup"},
+		"out of the folder": {[]tar.Header{{Name: "a/objects/../../x.yaml"}}, "not a path of a file in a backup"},
 		"a link": {[]tar.Header{{Name: "a/objects/x.yaml", Typeflag: tar.TypeSymlink,
-			Linkname: "/etc/passwd"}}, "no regular file"},
+			Linkname: "/etc/passwd"}}, "not a regular file"},
 		"a file twice":        {[]tar.Header{{Name: "a/backup.json"}, {Name: "a/backup.json"}}, "twice"},
 		"a folder of its own": {[]tar.Header{{Name: "a/x/", Typeflag: tar.TypeDir}}, "does not belong to it"},
 		"nothing":             {nil, "backup.json is missing"},

@@ -71,7 +71,7 @@ func TestSignatures(t *testing.T) {
 		"signed":               {key: mine},
 		"signed and encrypted": {key: mine, to: recipients(t, public)},
 		"not signed":           {refused: "it is not signed"},
-		"of somebody else":     {key: other, refused: "and not with SHA256:"},
+		"of another user":      {key: other, refused: "not with SHA256:"},
 		"its manifest was made": {key: mine, change: func(t *testing.T, path string) {
 			edit(t, path, "backup.json", func(s string) string { return strings.Replace(s, `"v1"`, `"v2"`, 1) })
 		}, refused: "backup.json was changed"},
@@ -87,7 +87,7 @@ func TestSignatures(t *testing.T) {
 		}, refused: "backup.json was changed"},
 		"a signature that is none": {key: mine, change: func(t *testing.T, path string) {
 			edit(t, path, backup.SignatureFile, func(string) string { return "hunter2" })
-		}, broken: "backup.json.sig is no signature"},
+		}, broken: "backup.json.sig is not a signature"},
 		"one that was taken away": {key: mine,
 			change:  func(t *testing.T, path string) { _ = os.Remove(filepath.Join(path, backup.SignatureFile)) },
 			refused: "it is not signed"},
@@ -145,10 +145,10 @@ func TestKeysOfSignatures(t *testing.T) {
 	}{
 		"no file":                      {sign(filepath.Join(t.TempDir(), "nowhere")), "read --sign-key: open"},
 		"a key with a passphrase":      {sign(locked), "has a passphrase"},
-		"a public key to sign with":    {sign(mine + ".pub"), "holds no private key"},
+		"a public key to sign with":    {sign(mine + ".pub"), "contains no private key"},
 		"no file to verify with":       {verify(filepath.Join(t.TempDir(), "nowhere")), "read --verify-key: open"},
 		"a private key to verify with": {verify(mine), "it is a private key"},
-		"something else":               {verify("ssh-ed25519 AAAAhunter2"), "no public key"},
+		"something else":               {verify("ssh-ed25519 AAAAhunter2"), "not a public key"},
 	} {
 		if fault.CodeOf(tc.err) != fault.Usage || !strings.Contains(tc.err.Error(), tc.says) ||
 			fault.HintOf(tc.err) == "" || strings.Contains(tc.err.Error(), "hunter2") ||

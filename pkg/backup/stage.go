@@ -13,26 +13,26 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Content is what a backup is made of. Its Manifest needs no format and no files.
+// Content is the input of a backup. Its Manifest needs no format and no files.
 type Content struct {
 	Manifest
 	Sections map[Section][]*unstructured.Unstructured
 }
 
-// Staged is a backup that is written and checked, and has a hidden name yet.
+// Staged is a backup that is written and checked, and still has a hidden name.
 type Staged struct {
 	Manifest Manifest
-	// Path is where Publish puts it.
+	// Path is where Publish moves it.
 	Path   string
 	hidden string
 }
 
 // Stage writes a backup below dir, mode 0700 and its files 0600, reads it back and compares. With recipients it is one
-// file, and nothing of it is ever written without encryption; then the file is compared with what was sent to it, as
-// only its recipients can open it. A signer with a key signs its manifest.
+// file, and no unencrypted part is ever written. The encrypted file is compared with what was written, as only its
+// recipients can open it. A signer with a key signs its manifest.
 //
-// Its name has the time of the content, or a later one if dir has a backup of this cluster that is not older: names
-// tell which is the newest.
+// Its name has the time of the content, or a later one if dir has a backup of this cluster that is not older: the names
+// show which backup is the newest.
 func Stage(dir string, c Content, to Recipients, by Signer) (*Staged, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (s *Staged) Publish() error {
 	return syncFolder(filepath.Dir(s.Path))
 }
 
-// Discard removes what was not published.
+// Discard removes an unpublished backup.
 func (s *Staged) Discard() error {
 	if s.hidden == "" {
 		return nil
@@ -81,7 +81,7 @@ func (s *Staged) Discard() error {
 	return os.RemoveAll(s.hidden)
 }
 
-// files returns what is written, backup.json last.
+// files returns the files to write, backup.json last.
 func (c Content) files() ([]entry, Manifest, error) {
 	m := c.Manifest
 	m.Format, m.Created, m.Files = Format, m.Created.UTC().Truncate(time.Second), map[string]string{}
@@ -93,7 +93,7 @@ func (c Content) files() ([]entry, Manifest, error) {
 		}
 		for _, e := range of {
 			if _, twice := m.Files[e.name]; twice {
-				return nil, m, fmt.Errorf("two objects are called %s", e.name)
+				return nil, m, fmt.Errorf("two objects have the file name %s", e.name)
 			}
 			m.Files[e.name] = digestOf(e.text)
 		}

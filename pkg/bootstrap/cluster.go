@@ -16,17 +16,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// Cluster is the kind cluster.
+// Cluster is the bootstrap cluster, made with kind.
 type Cluster struct {
 	Wanted
-	// ListenAddress is where its API server listens on the engine's machine; empty leaves it to kind.
+	// ListenAddress is where its API server listens on the engine's machine. Empty means kind's default.
 	ListenAddress string
-	// ReachedAt is the engine's machine when that is not this one.
+	// ReachedAt is the engine's machine if that is not this one.
 	ReachedAt string
 }
 
-// Create makes it, and marks it as finished. unfinished is whether one is there that kind did not finish, which is
-// deleted first.
+// Create creates the cluster, and marks it as finished. If unfinished, it first deletes one that kind did not finish.
 func (c Cluster) Create(ctx context.Context, unfinished bool, report pipeline.Reporter) error {
 	if unfinished {
 		report.Progress("deleting the unfinished kind cluster %s", c.name())
@@ -62,7 +61,7 @@ func (c Cluster) Create(ctx context.Context, unfinished bool, report pipeline.Re
 	return nil
 }
 
-// made says whether the node was made by a run with this state folder's id: one at a time has the folder's lock.
+// made reports whether a run with this state folder's id made the node. One run at a time has the folder's lock.
 func (c Cluster) made(id string) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		node, err := c.Engine.Inspect(ctx, kind.NodeName(c.name()))
@@ -85,7 +84,7 @@ func (c Cluster) config(id string) (kind.Config, error) {
 	}, err
 }
 
-// trust has the node trust the certificates that the machines are given: it pulls from the same registries. containerd
+// trust makes the node trust the certificates that the machines get: it pulls from the same registries. containerd
 // reads them when it starts.
 func (c Cluster) trust(ctx context.Context) error {
 	cas := c.Environment.Spec().Cluster.TrustedCAs
@@ -102,10 +101,11 @@ update-ca-certificates && systemctl restart containerd`
 	return nil
 }
 
-// WriteMirrors has the bootstrap cluster's node pull through the mirrors; containerd reads the files at each pull.
+// WriteMirrors configures the bootstrap cluster's node to pull through the mirrors. containerd reads the files at each
+// pull.
 func (c Cluster) WriteMirrors(ctx context.Context) error {
 	if c.Existing != "" {
-		return nil // not our node to write into
+		return nil // do not write into a node that we did not create
 	}
 	node := kind.NodeName(c.name())
 	for _, m := range c.Mirrors {

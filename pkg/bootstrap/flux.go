@@ -20,18 +20,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Flux installs the version of Flux that this program carries.
+// Flux installs the version of Flux that this program contains.
 type Flux struct {
 	Environment *environment.Environment
 	Phase       environment.Phase // of the cluster
 	Fetch       content.Fetcher
 	Follow      rollout.Options
-	Source      source.Kind // what the components there are read from
-	// Shared is whether the cluster is the user's own: its Flux refuses nothing that others may have.
+	Source      source.Kind // of the components there
+	// Shared reports whether the cluster is the user's own: its Flux must not restrict other users.
 	Shared bool
 }
 
-// restrictions are what Flux refuses: all that nothing of ours needs.
+// restrictions are features of Flux that cluster-init does not need, and disables.
 func (f Flux) restrictions() (flux.Restrictions, error) {
 	if f.Shared {
 		return flux.Restrictions{}, nil
@@ -43,13 +43,13 @@ func (f Flux) restrictions() (flux.Restrictions, error) {
 	}
 	crosses, err := f.Environment.CrossesNamespaces(f.Phase)
 	return flux.Restrictions{
-		// What cluster-init publishes has all that is remote in it.
+		// Content that cluster-init publishes contains its remote bases.
 		NoRemoteBases:        asked.NoRemoteBases || f.Source != source.Git && !git,
 		NoCrossNamespaceRefs: asked.NoCrossNamespaceRefs && !crosses,
 	}, err
 }
 
-// Installed is whether all controllers of this version are available.
+// Installed reports whether all controllers of this version are available.
 func (f Flux) Installed(ctx context.Context, c *kube.Cluster) (bool, error) {
 	for _, name := range flux.Controllers() {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: flux.Namespace}}
@@ -99,7 +99,7 @@ func (f Flux) Install(ctx context.Context, c *kube.Cluster, report pipeline.Repo
 	return rollout.NewDeployments(c, flux.Namespace, f.Follow).Await(ctx, g, report)
 }
 
-// pullSecret is the Secret with which Flux's own pods pull their images. Nil means that no registry has a login.
+// pullSecret is the Secret with which Flux's own Pods pull their images. Nil means no registry needs a login.
 func (f Flux) pullSecret() (*unstructured.Unstructured, error) {
 	config, err := f.Environment.DockerConfig()
 	if err != nil || config == nil {
@@ -112,7 +112,7 @@ func (f Flux) pullSecret() (*unstructured.Unstructured, error) {
 	}}, nil
 }
 
-// hasPullSecret reports whether the cluster has the login of today, or none is wanted.
+// hasPullSecret reports whether the cluster has the current logins, or needs none.
 func (f Flux) hasPullSecret(ctx context.Context, c *kube.Cluster) (bool, error) {
 	config, err := f.Environment.DockerConfig()
 	if err != nil || config == nil {

@@ -8,17 +8,17 @@ import (
 	"syscall"
 )
 
-// host is what preflight reads from this machine. False means that it cannot be known here: then it is not judged.
+// host is what preflight reads from this machine. False means that it cannot be known: then it is not checked.
 type host struct {
 	name         string // as the Docker engine of this machine reports it
 	freeBytes    func(folder string) (int64, bool)
 	inotifyLimit func(name string) (int, bool)
-	listen       func(port int32) error // nil: nobody else listens on that port of the loopback address
+	listen       func(port int32) error // nil: the port of the loopback address is free
 }
 
 // thisMachine reads the real one.
 func thisMachine() host {
-	name, _ := os.Hostname() // without a name nothing of it is judged
+	name, _ := os.Hostname() // without a name nothing of it is checked
 	return host{name: name, freeBytes: freeBytes, inotifyLimit: inotifyLimit, listen: listen}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// Images loads what the Docker engine itself runs, the node image and the load balancer, from the bundle.
+// Images loads the images that the Docker engine itself runs, the node image and the load balancer, from the bundle.
 type Images struct {
 	Bundle *bundle.Bundle // nil: there is none
 	Engine *docker.Client
@@ -20,17 +20,17 @@ type Images struct {
 // Check finds nothing to do without a bundle.
 func (i Images) Check(context.Context) (pipeline.Status, error) {
 	if i.Bundle == nil {
-		return nothingToDo("no bundle: they come from their registries")
+		return nothingToDo("no bundle: the engine pulls them from their registries")
 	}
 	return pipeline.Status{}, nil
 }
 
-// Does says what Run does, for people.
+// Does describes Run for people.
 func (i Images) Does() string {
 	if i.Bundle == nil || len(i.Bundle.References(bundle.LoadDocker)) == 0 {
 		return "none"
 	}
-	return "load into the Docker engine what it lacks of " + strings.Join(i.Bundle.References(bundle.LoadDocker), ", ")
+	return "load missing images into the Docker engine: " + strings.Join(i.Bundle.References(bundle.LoadDocker), ", ")
 }
 
 // Run loads them.
@@ -39,7 +39,7 @@ func (i Images) Run(ctx context.Context, report pipeline.Reporter) error {
 		progress(report, "loading", "loaded"))
 }
 
-// progress says how far a transfer of images is: verb is what is done to them, past what was done in the end.
+// progress reports a transfer of images. verb and past are the present and the past tense of what happens to them.
 func progress(report pipeline.Reporter, verb, past string) bundle.Progress {
 	return func(s bundle.Step) {
 		switch {
@@ -55,7 +55,7 @@ func progress(report pipeline.Reporter, verb, past string) bundle.Progress {
 	}
 }
 
-// size is a number of bytes for people.
+// size formats a number of bytes for people.
 func size(bytes int64) string {
 	if bytes < 1<<20 {
 		return fmt.Sprintf("%d KiB", (bytes+1023)>>10)
@@ -63,10 +63,10 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
 }
 
-// rate is how fast a step was until now.
+// rate formats the speed of a step until now.
 func rate(s bundle.Step) string { return perSecond(s.Sent, s.Elapsed) }
 
-// nothingToDo is the answer of a Check that found nothing to do.
+// nothingToDo is the result of a Check that found nothing to do.
 func nothingToDo(why string) (pipeline.Status, error) {
 	return pipeline.Status{State: pipeline.Done, Message: why}, nil
 }

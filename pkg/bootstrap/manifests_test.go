@@ -66,9 +66,9 @@ func TestReleaseFilesAreVerifiedBeforeAnythingIsMade(t *testing.T) {
 			flux.ManifestsURL, 0},
 		{"component not pinned", source.Embedded, answers{component: manifest, flux.ManifestsURL: "archive"},
 			content.Sums{flux.ManifestsURL: all[flux.ManifestsURL]}, nil, "", "",
-			"1 of 2 release files are not pinned by a digest, so a changed one would not be noticed: " + component, 2},
+			"1 of 2 release files are not pinned by a digest, so a change would not be detected: " + component, 2},
 		{"portal", source.Embedded, answers{}, nil, nil, fault.SourceUnreadable, "web page",
-			"2 of 2 release files are not pinned by a digest, so a changed one would not be noticed: " +
+			"2 of 2 release files are not pinned by a digest, so a change would not be detected: " +
 				flux.ManifestsURL + ", " + component, 0},
 		{"portal, all pinned", source.Embedded, answers{}, all, nil, fault.SourceUnreadable, "web page", "", 0},
 		{"portal in place of one", source.Embedded, answers{flux.ManifestsURL: "archive"}, all, nil,

@@ -10,16 +10,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
-// ensureNetwork creates the Docker network that all clusters share, unless it is there. kind would create it too, but
-// looks first and then creates: runs that begin at the same moment would make several of one name, which no command can
-// name from then on.
+// ensureNetwork creates the Docker network that all clusters share, unless it exists. kind would create it too, but
+// first checks and then creates: runs that start at the same moment would create several of one name, and no command
+// can name those.
 func ensureNetwork(ctx context.Context, engine *docker.Client, stateFolder string) error {
 	return underNetworkLock(ctx, stateFolder, func() error {
 		return engine.CreateKindNetwork(ctx, registry.DefaultNetwork, map[string]string{owned.CreatedLabel: "true"})
 	})
 }
 
-// underNetworkLock does what may create that network while no other run of this user does, whatever its cluster is.
+// underNetworkLock runs work that may create that network, and excludes all other runs of this user, whatever their
+// cluster.
 func underNetworkLock(ctx context.Context, stateFolder string, work func() error) error {
 	held, err := lock.Await(ctx, filepath.Join(filepath.Dir(stateFolder), ".network.lock"), lock.Holder{})
 	if err != nil {

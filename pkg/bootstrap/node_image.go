@@ -8,15 +8,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// tellEvery is how often a pull says how far it is.
+// tellEvery is the interval at which a pull reports its progress.
 const tellEvery = 5 * time.Second
 
-// pullNodeImage has the engine pull the node image, unless it has it: kind would, but it says nothing until the image
-// is there. What cannot be pulled is left to kind, which tries several times and has the last word.
+// pullNodeImage makes the engine pull the node image, unless it has it. kind would pull it too, but without progress.
+// If the pull fails, kind retries it and reports the error.
 func (c Cluster) pullNodeImage(ctx context.Context, report pipeline.Reporter) error {
 	image := c.BootstrapImage()
 	switch there, err := c.Engine.ImageExists(ctx, image); {
-	case err != nil: // kind asks again
+	case err != nil: // kind checks again
 		return ctx.Err()
 	case there:
 		return nil
@@ -28,21 +28,21 @@ func (c Cluster) pullNodeImage(ctx context.Context, report pipeline.Reporter) er
 		return err
 	}
 	if err != nil {
-		report.Progress("kind tries it, as this failed: %v", err)
+		report.Progress("leaving the pull to kind: %v", err)
 		return nil
 	}
-	if there, _ := c.Engine.ImageExists(ctx, image); there { // else it did not say why it has none: kind finds out
+	if there, _ := c.Engine.ImageExists(ctx, image); there { // otherwise it did not say why there is none: kind finds out
 		p.end()
 	}
 	return nil
 }
 
-// pull says how far the pull of an image is.
+// pull reports the progress of an image pull.
 type pull struct {
 	image     string
 	report    pipeline.Reporter
 	now       func() time.Time
-	began, at time.Time // at: when it said something
+	began, at time.Time // at: time of the last report
 	come      int64
 }
 
@@ -65,7 +65,7 @@ func (p *pull) end() {
 	p.report.Progress("pulled %s in %s (%s)", size(p.come), took.Round(100*time.Millisecond), perSecond(p.come, took))
 }
 
-// perSecond is how fast bytes came.
+// perSecond formats the rate at which bytes came.
 func perSecond(bytes int64, took time.Duration) string {
 	return fmt.Sprintf("%.1f MiB/s", float64(bytes)/(1<<20)/max(took.Seconds(), 0.001))
 }

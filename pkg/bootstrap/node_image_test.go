@@ -44,7 +44,7 @@ func TestTheNodeImageIsPulled(t *testing.T) {
 				`{"status":"Pull complete","id":"1"}`, []string{"pulling node:v1", "pulled 2.0 MiB in "}},
 		"it says nothing": {false, "", []string{"pulling node:v1"}},
 		"it cannot be pulled": {false, `{"error":"manifest unknown"}`,
-			[]string{"pulling node:v1", "kind tries it, as this failed: pull image node:v1: manifest unknown"}},
+			[]string{"pulling node:v1", "leaving the pull to kind: pull image node:v1: manifest unknown"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// What a management cluster of one machine beside its bootstrap cluster takes, with some air.
+// What a management cluster of one machine and its bootstrap cluster need together, with some reserve.
 const (
 	minimumMemory           = 6 << 30
 	minimumDisk             = 10 << 30
@@ -24,23 +24,23 @@ const (
 	minimumInotifyInstances = 256
 )
 
-// Preflight looks for what would make the run fail later, before anything is made. It tells all that it finds at once.
+// Preflight checks for what would make the run fail later, before anything is created. It reports all problems at once.
 type Preflight struct {
 	Wanted
 	World    Engineer
 	Provider provider.Provider // nil: no machines will be made
 
-	host host // of tests; its zero value is this machine
+	host host // for tests; the zero value is this machine
 }
 
-// Engineer is what preflight needs of the world: the engine.
+// Engineer is what preflight needs of the Docker engine.
 type Engineer interface {
 	AskEngine(context.Context) (docker.Info, error)
 	ReachedAt() string
 	BootstrapExists(context.Context) (bool, error)
 }
 
-// Title is what the phase is called.
+// Title is the name of the phase.
 func (p Preflight) Title() string {
 	if p.Provider == nil || p.Provider.ReachesEngine() {
 		return "check this machine"
@@ -48,7 +48,7 @@ func (p Preflight) Title() string {
 	return "check this machine and the cloud"
 }
 
-// Run looks.
+// Run runs the checks.
 func (p Preflight) Run(ctx context.Context, report pipeline.Reporter) error {
 	warnings, err := p.Environment.Warnings()
 	for _, warning := range slices.Concat(p.Source.Warnings(), warnings) {
@@ -61,10 +61,10 @@ func (p Preflight) Run(ctx context.Context, report pipeline.Reporter) error {
 	return errors.Join(append(problems, p.fetchable(ctx, report))...)
 }
 
-// machine returns what the engine, or the machine that it is on, lacks.
+// machine returns the problems of the engine, or of its machine.
 func (p Preflight) machine(ctx context.Context, report pipeline.Reporter) error {
 	if p.Engine != nil && p.Engine.NotNeeded {
-		report.Progress("no Docker engine is needed: bootstrap cluster, source and machines are elsewhere")
+		report.Progress("no Docker engine is needed: bootstrap cluster, source and machines are not on this machine")
 		return nil
 	}
 	info, err := p.World.AskEngine(ctx)
@@ -74,10 +74,10 @@ func (p Preflight) machine(ctx context.Context, report pipeline.Reporter) error 
 	describe(info, report)
 	exists, err := p.World.BootstrapExists(ctx)
 	if address := p.World.ReachedAt(); address != "" {
-		report.Progress("the engine is on another machine: ports that it publishes are reached at %s", address)
+		report.Progress("the engine is on another machine: its published ports are reached at %s", address)
 	}
 	port := p.APIServerPort
-	if exists || err != nil { // then what listens on the port is most likely that cluster, or may be
+	if exists || err != nil { // then that cluster probably listens on the port
 		port = 0
 	}
 	if p.host.listen == nil {
@@ -87,16 +87,16 @@ func (p Preflight) machine(ctx context.Context, report pipeline.Reporter) error 
 	return errors.Join(err, suits(info, machines, report), p.host.problems(info, port))
 }
 
-// suits refuses an engine on which nodes do not come up. machines is whether Cluster API makes machines on it, too.
+// suits refuses an engine on which nodes cannot start. machines reports whether Cluster API makes machines on it, too.
 func suits(engine docker.Info, machines bool, report pipeline.Reporter) error {
 	switch {
 	case engine.OSType != "" && engine.OSType != "linux":
 		return fault.New(fault.DockerFailed,
-			fmt.Sprintf("the Docker engine runs %s containers, and nodes of Kubernetes are Linux containers",
+			fmt.Sprintf("the Docker engine runs %s containers, but nodes of Kubernetes are Linux containers",
 				engine.OSType),
 			"Switch the engine to Linux containers, or use another one (DOCKER_HOST).")
 	case engine.Rootless && machines:
-		return fault.New(fault.DockerFailed, "the Docker engine is rootless, and kubelet does not start in machines "+
+		return fault.New(fault.DockerFailed, "the Docker engine is rootless: the kubelet does not start in machines "+
 			"that Cluster API's provider for Docker makes there",
 			"Use an engine that runs as root (DOCKER_HOST, or docker context use).")
 	case engine.Rootless:
@@ -106,7 +106,7 @@ func suits(engine docker.Info, machines bool, report pipeline.Reporter) error {
 	return nil
 }
 
-// CheckMachine looks at the engine and its machine alone, where nobody knows yet what is to be made there.
+// CheckMachine checks the engine and its machine alone, when it is not known yet what will run there.
 func CheckMachine(ctx context.Context, engine *docker.Client, report pipeline.Reporter) error {
 	info, err := engine.Info(ctx)
 	if err != nil {
@@ -121,10 +121,10 @@ func describe(engine docker.Info, report pipeline.Reporter) {
 		engine.CPUs, gibibytes(engine.MemoryBytes))
 }
 
-// problems returns all that this machine or the engine lacks, joined. Port 0 is always free.
+// problems returns all problems of this machine or the engine, joined. Port 0 is always free.
 func (h host) problems(engine docker.Info, port int32) error {
 	errs := []error{enough("memory of the Docker host", engine.MemoryBytes, minimumMemory)}
-	if !engine.Local() { // then what this machine has says nothing about the engine's
+	if !engine.Local() { // then this machine's resources are not the engine's
 		return errors.Join(errs...)
 	}
 	if h.name == engine.Name { // not that of another machine whose socket is mounted or forwarded here
@@ -138,7 +138,7 @@ func (h host) problems(engine docker.Info, port int32) error {
 		if err := h.listen(port); err != nil {
 			errs = append(errs, fault.Wrap(fmt.Errorf("the bootstrap cluster's API server cannot have port %d: %w",
 				port, err), fault.PortTaken,
-				"Stop what listens there, or choose another with --api-server-port (0 takes a free one)."))
+				"Stop the process that listens on it, or choose another port with --api-server-port (0: any free port)."))
 		}
 	}
 	return errors.Join(errs...)
@@ -155,7 +155,7 @@ func enough(what string, have, need int64) error {
 
 func gibibytes(n int64) float64 { return float64(n) / (1 << 30) }
 
-// inotify checks a limit that kubelet and systemd in several nodes exhaust first.
+// inotify checks a limit that the kubelet and systemd exhaust first when there are several nodes.
 func (h host) inotify(limit string, need int) error {
 	have, known := h.inotifyLimit(limit)
 	if !known || have >= need {
@@ -165,9 +165,9 @@ func (h host) inotify(limit string, need int) error {
 		fmt.Sprintf("Raise it: sysctl -w fs.inotify.%s=%d", limit, need*8))
 }
 
-// fetchable fetches what the run will need from release URLs, so that one that cannot be read, or that the bundle does
-// not hold, is told before anything is made. Nothing is lost by it: the fetcher keeps what it got. It warns of what no
-// digest vouches for.
+// fetchable fetches what the run will need from release URLs, so that a file that cannot be read, or that the bundle
+// does not contain, is reported before anything is created. The fetcher keeps what it got. fetchable warns of files
+// without a pinned digest.
 func (p Preflight) fetchable(ctx context.Context, report pipeline.Reporter) error {
 	urls := []string{flux.ManifestsURL}
 	var errs []error
@@ -180,21 +180,21 @@ func (p Preflight) fetchable(ctx context.Context, report pipeline.Reporter) erro
 		return errors.Join(append(errs, NotPinned(unpinned))...)
 	}
 	if len(unpinned) > 0 {
-		report.Warn("%d of %d release files are not pinned by a digest, so a changed one would not be noticed: %s",
+		report.Warn("%d of %d release files are not pinned by a digest, so a change would not be detected: %s",
 			len(unpinned), len(urls), strings.Join(unpinned, ", "))
 	}
 	_, lacks := content.FetchAll(ctx, p.Manifests, urls)
-	if errors.Is(ctx.Err(), context.Canceled) { // somebody has ended the run: what did not come says nothing
+	if errors.Is(ctx.Err(), context.Canceled) { // the run was interrupted: missing files prove nothing
 		return fmt.Errorf("fetch the release files: %w", context.Cause(ctx))
 	}
 	for _, url := range urls {
 		errs = append(errs, lacks[url])
-		delete(lacks, url) // two components may have the same
+		delete(lacks, url) // two components may use the same
 	}
 	return errors.Join(errs...)
 }
 
-// released are the URLs that the components name.
+// released returns the URLs that the components name.
 func (p Preflight) released(ctx context.Context) ([]string, error) {
 	paths, err := p.Environment.ComponentPaths()
 	if err != nil {
@@ -203,7 +203,7 @@ func (p Preflight) released(ctx context.Context) ([]string, error) {
 	return content.PublishOptions{FS: p.Content, Profile: p.Profile, Paths: paths}.ReleaseFiles(ctx)
 }
 
-// NotPinned refuses release files whose content no digest vouches for.
+// NotPinned refuses release files without a pinned digest.
 func NotPinned(urls []string) error {
 	return fault.New(fault.SourceUnreadable,
 		fmt.Sprintf("%d release files are not pinned by a digest: %s", len(urls), strings.Join(urls, ", ")),

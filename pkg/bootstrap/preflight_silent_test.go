@@ -73,7 +73,7 @@ func TestPreflightGoesOn(t *testing.T) {
 			append([]string{"no engine"}, everything...)},
 		"an engine that does not list": {engineer{forgets: errors.New("no list")}, true,
 			append([]string{"no list"}, everything...)},
-		"a port that somebody else took": {engineer{}, true, append([]string{"port 6443"}, everything...)},
+		"a port that another process took": {engineer{}, true, append([]string{"port 6443"}, everything...)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := goodHost()
@@ -103,7 +103,7 @@ func TestPreflightGoesOn(t *testing.T) {
 	}
 }
 
-// endingNetwork is where somebody ends the run while the first file is fetched.
+// endingNetwork interrupts the run while the first file is fetched.
 type endingNetwork struct{ end func() }
 
 func (n endingNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -112,7 +112,7 @@ func (n endingNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// A run that somebody ends says so once, and not of each file that has not come.
+// An interrupted run reports that once, and not for each missing file.
 func TestPreflightThatIsInterrupted(t *testing.T) {
 	env, files, _ := releasedBy(t)
 	ctx, end := context.WithCancelCause(t.Context())

@@ -145,7 +145,7 @@ func TestPortOfThisMachine(t *testing.T) {
 	}
 	port := int32(l.Addr().(*net.TCPAddr).Port)
 	if err := thisMachine().listen(port); err == nil {
-		t.Errorf("port %d passes for free while somebody listens there", port)
+		t.Errorf("port %d passes for free while a process listens there", port)
 	}
 	if err := goodHost().problems(goodEngine(), 0); err != nil {
 		t.Errorf("port 0: %v", err)

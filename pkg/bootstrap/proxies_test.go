@@ -83,7 +83,7 @@ func TestOneListForAllThatHaveAProxy(t *testing.T) {
 				"cluster.registry_mirrors[0].url=http://mirror.example:5000")
 			wanted := Wanted{Environment: env}
 			list, inKind := env.NoProxy(environment.Management), env.NoProxy(environment.Bootstrap)
-			if inKind != list+",10.244.0.0/16,10.96.0.0/16" { // outside of kind these ranges may be somebody else's
+			if inKind != list+",10.244.0.0/16,10.96.0.0/16" { // outside of kind, other networks may use these ranges
 				t.Errorf("in the bootstrap cluster it is %s, want kind's ranges after %s", inKind, list)
 			}
 			for _, address := range append(append(inside, owned.Registry(env.ClusterName())), provider...) {

@@ -12,14 +12,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Registry starts the registry that lives beside the clusters and fills it: with the content that Flux syncs from, and
+// Registry starts the registry container next to the clusters and fills it: with the content that Flux syncs from, and
 // with the bundle's images.
 type Registry struct {
 	Wanted
-	Published *content.Published // set by Run: what the phases after it have Flux read
+	Published *content.Published // set by Run: what Flux reads in the later phases
 }
 
-// Check finds nothing to do where Flux reads from elsewhere and no images are to be served.
+// Check finds nothing to do if Flux reads from another source and no images must be served.
 func (r Registry) Check(context.Context) (pipeline.Status, error) {
 	if r.Bundle == nil && r.Source.Kind != source.Embedded {
 		return nothingToDo("not needed: Flux reads from " + string(r.Source.Kind))
@@ -27,7 +27,7 @@ func (r Registry) Check(context.Context) (pipeline.Status, error) {
 	return pipeline.Status{}, nil
 }
 
-// Run starts and fills it.
+// Run starts and fills the registry.
 func (r Registry) Run(ctx context.Context, report pipeline.Reporter) error {
 	image, err := registry.EnsureImage(ctx, r.Engine, r.Binary)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package bootstrap makes the temporary cluster, with Flux in it, and the registry beside it: what `up` begins with,
-// and `down` too.
+// Package bootstrap creates the temporary bootstrap cluster with Flux in it, and the registry next to it. Both `up` and
+// `down` begin with it.
 package bootstrap
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Supplies are what a bootstrap cluster is made from.
+// Supplies are the inputs of a bootstrap cluster.
 type Supplies struct {
 	Content       fs.FS             // charts, kustomize-components
-	Profile       map[string][]byte // further files of the content, of the bundle
+	Profile       map[string][]byte // further files of the content, from the bundle
 	Source        source.Source     // where Flux reads the content from
-	Bundle        *bundle.Bundle    // nil: everything comes from its registry
-	Manifests     Manifests         // what remote manifests are read from: the bundle, or else their URLs
+	Bundle        *bundle.Bundle    // nil: images come from their registries
+	Manifests     Manifests         // of remote manifests: the bundle, or their URLs
 	Mirrors       []oci.Mirror      // of the bundle and of the user
-	RequirePinned bool              // refuse release files whose content no digest vouches for
+	RequirePinned bool              // refuse release files without a pinned digest
 	NodeImage     string            // of the bootstrap cluster; empty: the bundle's, or kind.DefaultNodeImage
 	APIServerPort int32             // on this machine; 0: a free one
-	Binary        string            // static linux executable of cluster-init for the registry; empty: the running one
+	Binary        string            // static linux executable of cluster-init for the registry; empty: this program
 }
 
 // BootstrapImage is the node image of the bootstrap cluster.
@@ -41,9 +41,9 @@ func (s Supplies) BootstrapImage() string {
 	return kind.DefaultNodeImage
 }
 
-// Publishes says what the registry beside the clusters serves, for people.
+// Publishes describes what the registry next to the clusters serves, for people.
 func (s Supplies) Publishes() string {
-	text := "run a registry beside the clusters"
+	text := "run a registry container next to the clusters"
 	if s.Bundle != nil {
 		text += fmt.Sprintf(", with %d images of the bundle", len(s.Bundle.References(bundle.LoadRegistry)))
 	}
@@ -56,16 +56,16 @@ func (s Supplies) Publishes() string {
 // Manifests are the release files that components and Flux are installed from.
 type Manifests interface {
 	content.Fetcher
-	// Unpinned returns those of urls whose content no digest vouches for.
+	// Unpinned returns those of urls that no digest pins.
 	Unpinned(urls []string) []string
 }
 
-// Wanted is the bootstrap cluster of an environment, and what makes it.
+// Wanted is the desired bootstrap cluster of an environment, with its inputs.
 type Wanted struct {
 	Supplies
 	Environment *environment.Environment
 	StateFolder string
-	Existing    string // path: the kubeconfig of a cluster that is used instead of one of kind
+	Existing    string // path: the kubeconfig of an existing cluster to use instead of a kind cluster
 	Engine      *docker.Client
 	Kind        *kind.Provider
 }

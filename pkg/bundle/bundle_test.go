@@ -192,7 +192,7 @@ func TestVerifyFindsChangedContent(t *testing.T) {
 			err = opened.Verify(context.Background())
 		}
 		if err == nil {
-			t.Errorf("%s changed and nobody noticed", filepath.Base(file))
+			t.Errorf("%s changed, which was not detected", filepath.Base(file))
 		}
 		if err := os.WriteFile(file, content, 0o644); err != nil {
 			t.Fatal(err)
@@ -209,7 +209,7 @@ func TestProfileStaysInside(t *testing.T) {
 	}
 }
 
-// A bundle of somebody else reads no file outside of its folder, and nothing without an end.
+// A bundle from another author reads no file outside of its folder, and nothing without an end.
 func TestAForgedBundleIsRefused(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside.yaml")
 	if err := os.WriteFile(outside, []byte("kind: Namespace\n"), 0o600); err != nil {
@@ -235,9 +235,9 @@ func TestAForgedBundleIsRefused(t *testing.T) {
 		want  string
 	}{
 		"its index is a device":          {link(IndexFile, "/dev/zero"), "no regular file"},
-		"the layout's index is a device": {link("index.json", "/dev/zero"), "no regular file"},
-		"a manifest is a link":           {link("app.yaml", outside), "no regular file"},
-		"a folder is a link":             {link("more", filepath.Dir(outside)), "no regular file"},
+		"the layout's index is a device": {link("index.json", "/dev/zero"), "not a regular file"},
+		"a manifest is a link":           {link("app.yaml", outside), "not a regular file"},
+		"a folder is a link":             {link("more", filepath.Dir(outside)), "not a regular file"},
 		"its index is large":             {large(IndexFile), "more than 64 MiB"},
 		"the layout's index is large":    {large("index.json"), "more than 64 MiB"},
 		"a manifest of an image is large": {func(t *testing.T, dir string, i *Index) {

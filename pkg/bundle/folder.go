@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 )
 
-// The most that is read into memory of files of a bundle, in bytes. Layers are streamed.
+// The maximum sizes of files of a bundle that are read into memory, in bytes. Layers are streamed.
 const (
 	mostOfIndex    = 64 << 20
 	mostOfManifest = 64 << 20 // of an image, or of Kubernetes
 )
 
-// checkFolder refuses a bundle with anything but files and folders: a link may lead to a file of the user's, and a pipe
-// or a device has no end.
+// checkFolder refuses a bundle with anything but files and folders: a link may lead to a user's own file, and a pipe or
+// a device has no end.
 func checkFolder(dir string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -27,7 +27,7 @@ func checkFolder(dir string) error {
 		}
 		relative, err := filepath.Rel(real, path)
 		if err == nil && !entry.Type().IsRegular() {
-			err = fmt.Errorf("%s is no regular file", relative)
+			err = fmt.Errorf("%s is not a regular file", relative)
 		}
 		return err
 	})
@@ -50,7 +50,7 @@ func (b *Bundle) checkPaths() error {
 	return errors.Join(problems...)
 }
 
-// checkSize refuses a file that is too large to be read into memory. One that is not there is reported by its reader.
+// checkSize refuses a file that is too large for memory. The reader of a missing file reports it.
 func checkSize(path string, most int64) error {
 	if info, err := os.Stat(path); err == nil && info.Size() > most {
 		return fmt.Errorf("%s has more than %d MiB", path, most>>20)

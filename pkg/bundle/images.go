@@ -30,7 +30,7 @@ type Engine interface {
 // errNotRead ends the writer of an image that the engine did not read to its end.
 var errNotRead = errors.New("the reader ended early")
 
-// LoadImages loads images into the Docker engine, each under its reference. One that is there already is skipped.
+// LoadImages loads images into the Docker engine, each under its reference. It skips those that the engine has.
 func LoadImages(ctx context.Context, engine Engine, source ImageSource, references []string, report Progress) error {
 	t := newTransfer(len(references), report, time.Now)
 	for i, reference := range references {
@@ -64,7 +64,7 @@ func loadImage(ctx context.Context, engine Engine, reference string, img v1.Imag
 		written <- err
 	}()
 	err = engine.Load(ctx, r)
-	r.CloseWithError(errNotRead) // ends the writer when the engine did not read all
+	r.CloseWithError(errNotRead) // ends the writer if the engine did not read everything
 	if failed := <-written; oci.IsCorrupt(failed) {
 		return fault.Wrap(fmt.Errorf("image %s: %w", reference, failed), fault.BundleInvalid, rebuild)
 	}
@@ -74,8 +74,8 @@ func loadImage(ctx context.Context, engine Engine, reference string, img v1.Imag
 	return nil
 }
 
-// engineHas compares what the engine has under a reference with the image: engines name an image by its config or,
-// with containerd's image store, by its manifest.
+// engineHas compares the engine's image under a reference with the bundle's: engines identify an image by its config
+// or, with containerd's image store, by its manifest.
 func engineHas(ctx context.Context, engine Engine, reference string, img v1.Image) (bool, error) {
 	have, err := engine.Image(ctx, reference)
 	if errors.Is(err, docker.ErrNotFound) {
@@ -96,7 +96,7 @@ func engineHas(ctx context.Context, engine Engine, reference string, img v1.Imag
 }
 
 // FillRegistry pushes images to the target, each to <prefix>/<its host>/<its repository>:<tag>, where the mirrors of
-// oci.BundleMirrors find them. One that is there already is skipped; blobs that are there are not sent again.
+// oci.BundleMirrors find them. It skips images and blobs that the target has.
 func FillRegistry(ctx context.Context, target oci.Target, source ImageSource, references []string,
 	report Progress) error {
 	t := newTransfer(len(references), report, time.Now)

@@ -62,7 +62,7 @@ func (l *layoutImages) Image(reference string) (v1.Image, error) {
 	if img, ok := l.images[reference]; ok {
 		return img, nil
 	}
-	return nil, fault.New(fault.BundleInvalid, "the bundle holds no image "+reference, "build it again")
+	return nil, fault.New(fault.BundleInvalid, "the bundle contains no image "+reference, "build it again")
 }
 
 // corrupt flips a byte of the first layer of an image on disk.

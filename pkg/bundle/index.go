@@ -1,6 +1,6 @@
-// Package bundle reads and writes the offline bundle: a folder that holds every image and every remote manifest that
-// the named environments need. It is an OCI image layout, in which each manifest carries its full reference as the
-// annotation org.opencontainers.image.ref.name, with the file bundle.json beside it.
+// Package bundle reads and writes the offline bundle: a folder with every image and every remote manifest that the
+// named environments need. It is an OCI image layout, in which each manifest carries its full reference as the
+// annotation org.opencontainers.image.ref.name, with the additional file bundle.json.
 package bundle
 
 // Schema is the version of the format that this package reads and writes.
@@ -47,8 +47,8 @@ type Index struct {
 	Manifests []Manifest `json:"manifests"`
 	// Values are Helm values that an environment needs when it is built from this bundle.
 	Values map[string]any `json:"values,omitempty"`
-	// Profile are files that an environment needs beside its content when it is built from this bundle: components of
-	// its own, which Values refer to.
+	// Profile are files that an environment needs in addition to its content when it is built from this bundle: further
+	// components, which Values refer to.
 	Profile []File `json:"profile,omitempty"`
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// rebuild is what to do about a bundle that is not whole.
+// rebuild is the hint for an incomplete bundle.
 const rebuild = "Build or download the bundle again: " +
 	"https://github.com/cluster-init/cluster-init/blob/main/docs/guides/bundle.md"
 
@@ -30,8 +30,8 @@ type Bundle struct {
 	layout layout.Path
 }
 
-// Open opens the bundle in dir and checks that all it lists is there: it compares the layout's index with
-// bundle.json and the sizes of blobs, but does not read them; Verify does. Every error is a fault with code
+// Open opens the bundle in dir and checks that everything listed exists: it compares the layout's index with
+// bundle.json and the sizes of blobs. It does not read the blobs, as Verify does. Every error is a fault with code
 // bundle/invalid and names what is missing.
 func Open(dir string) (*Bundle, error) {
 	index, err := readIndex(dir)
@@ -55,7 +55,7 @@ func readIndex(dir string) (Index, error) {
 	var index Index
 	content, err := unpack.File(filepath.Join(dir, IndexFile), mostOfIndex)
 	if errors.Is(err, os.ErrNotExist) {
-		return index, fmt.Errorf("%s is not a bundle: it holds no %s", dir, IndexFile)
+		return index, fmt.Errorf("%s is not a bundle: it contains no %s", dir, IndexFile)
 	}
 	if err != nil {
 		return index, fmt.Errorf("read the bundle: %w", err)
@@ -79,21 +79,21 @@ func (b *Bundle) For(environment string) error {
 		return nil
 	}
 	return fault.New(fault.BundleInvalid,
-		fmt.Sprintf("the bundle %s holds no environment %q, only: %s", b.Dir, environment,
+		fmt.Sprintf("the bundle %s contains no environment %q, only: %s", b.Dir, environment,
 			strings.Join(b.Index.Environments, ", ")),
 		"Build a bundle for it: https://github.com/cluster-init/cluster-init/blob/main/docs/guides/bundle.md")
 }
 
-// ForKubernetes returns an error when the bundle's node image is not of that version of Kubernetes, such as v1.36.4 or
-// v1.36.4+rke2r1: machines of another one would have to be fetched from outside.
+// ForKubernetes returns an error if the bundle's node image is of another version of Kubernetes, such as v1.36.4 or
+// v1.36.4+rke2r1: its machines would have to be fetched from outside.
 func (b *Bundle) ForKubernetes(version string) error {
 	if plain, _, _ := strings.Cut(version, "+"); plain == b.Index.KubernetesVersion {
 		return nil
 	}
 	return fault.New(fault.BundleInvalid,
-		fmt.Sprintf("the bundle %s holds Kubernetes %s (image %s), not %s", b.Dir, b.Index.KubernetesVersion,
+		fmt.Sprintf("the bundle %s contains Kubernetes %s (image %s), not %s", b.Dir, b.Index.KubernetesVersion,
 			b.Index.NodeImage, version),
-		"Take cluster.kubernetes_version out of your values, or build a bundle of that version.")
+		"Remove cluster.kubernetes_version from your values, or build a bundle of that version.")
 }
 
 // Lookup returns the entry of an image by its full reference.
@@ -110,7 +110,7 @@ func (b *Bundle) Lookup(reference string) (Image, bool) {
 func (b *Bundle) Image(reference string) (v1.Image, error) {
 	entry, found := b.Lookup(reference)
 	if !found {
-		return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s holds no image %s", b.Dir, reference),
+		return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s contains no image %s", b.Dir, reference),
 			rebuild)
 	}
 	digest, err := v1.NewHash(entry.Digest)
@@ -125,7 +125,7 @@ func (b *Bundle) Image(reference string) (v1.Image, error) {
 	return image, nil
 }
 
-// Manifest returns a remote manifest by its URL; false when the bundle does not hold it. The checksum is verified.
+// Manifest returns a remote manifest by its URL, or false if the bundle does not contain it. The checksum is verified.
 func (b *Bundle) Manifest(url string) ([]byte, bool, error) {
 	for _, entry := range b.Index.Manifests {
 		if entry.URL != url {

@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Profile returns the files of the profile by their paths in the content, their checksums verified. Every error is a
+// Profile returns the files of the profile by their paths in the content, with verified checksums. Every error is a
 // fault with code bundle/invalid.
 func (b *Bundle) Profile() (map[string][]byte, error) {
 	files := map[string][]byte{}
@@ -31,7 +31,7 @@ func (b *Bundle) Profile() (map[string][]byte, error) {
 	return files, nil
 }
 
-// profileFile is the place of a file of the profile on this machine.
+// profileFile is the path of a file of the profile on this machine.
 func (b *Bundle) profileFile(entry File) string {
 	return filepath.Join(b.Dir, profileFolder, filepath.FromSlash(entry.Path))
 }

@@ -1,6 +1,6 @@
 package bundle
 
-// References returns the references of the images that are loaded in this way, in the order of the index.
+// References returns the references of the images for one kind of load, in the order of the index.
 func (b *Bundle) References(load Load) []string {
 	var references []string
 	for _, image := range b.Index.Images {

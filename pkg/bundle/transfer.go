@@ -7,36 +7,36 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Step is how far a transfer of several images is.
+// Step is the state of a transfer of several images.
 type Step struct {
-	Done, Total int           // images that are behind it, and all
-	What        string        // the image that is under way; empty: all are there
-	Sent, Size  int64         // bytes of What: sent, 0 at its begin, and all. When all are there: what was sent of all
-	Elapsed     time.Duration // since the begin of What. When all are there: since the begin
+	Done, Total int           // finished images, and all
+	What        string        // the image in transfer; empty: all are done
+	Sent, Size  int64         // bytes of What: sent, 0 at its beginning, and all. At the end: the sum sent
+	Elapsed     time.Duration // since the beginning of What. At the end: since the beginning of all
 }
 
-// Progress hears of each image before it is handled, now and then while it is sent, and once at the end.
+// Progress is called before each image, regularly while it is sent, and once at the end.
 type Progress func(Step)
 
-// tellEvery is how often a Progress hears of an image that takes long.
+// tellEvery is the interval of reports during a long transfer.
 const tellEvery = 5 * time.Second
 
-// transfer tells a Progress of the images that are sent one after the other.
+// transfer reports images that are sent one after the other.
 type transfer struct {
-	report Progress // nil: nobody listens
+	report Progress // nil: no reports
 	now    func() time.Time
 
-	mu               sync.Mutex // layers of an image are sent side by side
+	mu               sync.Mutex // layers of an image are sent concurrently
 	step             Step
 	all              int64
-	first, began, at time.Time // of all, of this image, of what was told last
+	first, began, at time.Time // of all, of this image, of the last report
 }
 
 func newTransfer(total int, report Progress, now func() time.Time) *transfer {
 	return &transfer{report: report, now: now, step: Step{Total: total}, first: now()}
 }
 
-// begin tells that an image is begun.
+// begin reports the beginning of an image.
 func (t *transfer) begin(done int, what string, img v1.Image) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,7 +45,7 @@ func (t *transfer) begin(done int, what string, img v1.Image) {
 	t.tell(t.began)
 }
 
-// sent hears of bytes of the image that were read to be sent.
+// sent counts bytes of the image that were read to be sent.
 func (t *transfer) sent(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -57,7 +57,7 @@ func (t *transfer) sent(n int) {
 	}
 }
 
-// end tells that all images are there.
+// end reports that all images are done.
 func (t *transfer) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -73,7 +73,7 @@ func (t *transfer) tell(now time.Time) {
 	}
 }
 
-// sizeOf is how many bytes the layers of an image have; 0 where that cannot be known, which who sends it will find out.
+// sizeOf returns the size of an image's layers in bytes, or 0 if it is unknown. The transfer then reports the error.
 func sizeOf(img v1.Image) int64 {
 	layers, err := img.Layers()
 	if err != nil {

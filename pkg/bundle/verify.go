@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// check compares bundle.json with what is in the folder, without reading blobs. It reports all that is missing.
+// check compares bundle.json with the folder without reading blobs. It reports everything that is missing.
 func (b *Bundle) check() error {
 	if err := b.checkPaths(); err != nil {
 		return err
@@ -118,7 +118,7 @@ func readFile(name, checksum string) ([]byte, error) {
 		return nil, err
 	}
 	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != checksum {
-		return nil, fmt.Errorf("file %s does not have its checksum", name)
+		return nil, fmt.Errorf("the checksum of file %s does not match", name)
 	}
 	return content, nil
 }
@@ -143,7 +143,7 @@ func (b *Bundle) Verify(ctx context.Context) error {
 	return err
 }
 
-// verifyImage reads the manifest, the configuration and the layers of an image, but those that were seen before.
+// verifyImage reads the manifest, the configuration and the layers of an image, except those in seen.
 func (b *Bundle) verifyImage(ctx context.Context, image Image, seen map[v1.Hash]bool) error {
 	own, err := v1.NewHash(image.Digest)
 	if err != nil {
@@ -180,7 +180,7 @@ func (b *Bundle) verifyBlob(digest v1.Hash) error {
 		return fmt.Errorf("read blob %s: %w", digest, err)
 	}
 	if hex.EncodeToString(hash.Sum(nil)) != digest.Hex {
-		return fmt.Errorf("blob %s does not have its checksum", digest)
+		return fmt.Errorf("the checksum of blob %s does not match", digest)
 	}
 	return nil
 }

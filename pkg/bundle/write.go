@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// WriteIndex writes bundle.json into dir. It comes last, after all that it lists: a folder without it is no bundle.
+// WriteIndex writes bundle.json into dir. It must come last: a folder without it is no bundle.
 func WriteIndex(dir string, index Index) error {
 	index.Schema = Schema
 	content, err := json.MarshalIndent(index, "", "  ")

@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Access is one verb on one kind of resource. "*" stands for all of them.
+// Access is one verb on one kind of resource. "*" means all of them.
 type Access struct {
 	Verb, Group, Resource string
-	Namespace             string // "" for all of them, and for what has none
+	Namespace             string // "" for all namespaces, and for cluster-wide resources
 }
 
 // Everything is the access of an administrator.
@@ -24,7 +24,7 @@ func (a Access) String() string {
 	return a.Verb + " " + schema.GroupResource{Group: a.Group, Resource: a.Resource}.String()
 }
 
-// NamespaceExists says whether a cluster has a namespace.
+// NamespaceExists reports whether a cluster has a namespace.
 func NamespaceExists(ctx context.Context, c client.Reader, name string) (bool, error) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
@@ -41,14 +41,14 @@ func NamespaceExists(ctx context.Context, c client.Reader, name string) (bool, e
 var accessReview = schema.GroupVersionKind{Group: "authorization.k8s.io", Version: "v1",
 	Kind: "SelfSubjectAccessReview"}
 
-// Allowed asks a cluster whether the user of a client has an access. Nothing is stored.
+// Allowed checks whether a client's user has an access. Nothing is stored.
 func Allowed(ctx context.Context, c client.Client, a Access) (bool, error) {
 	review := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"resourceAttributes": map[string]any{
 		"verb": a.Verb, "group": a.Group, "resource": a.Resource, "namespace": a.Namespace,
 	}}}}
 	review.SetGroupVersionKind(accessReview)
 	if err := c.Create(ctx, review); err != nil {
-		return false, fmt.Errorf("ask whether the user may %s: %w", a, err)
+		return false, fmt.Errorf("check whether the user may %s: %w", a, err)
 	}
 	allowed, _, err := unstructured.NestedBool(review.Object, "status", "allowed")
 	return allowed, err

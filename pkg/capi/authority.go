@@ -11,7 +11,7 @@ import (
 )
 
 // Authority returns the certificate of a Cluster's authority, in PEM, from the Secret <name>-ca of its namespace: it is
-// made with the Cluster, and moves with it. nil without an error: there is none. Its key is not read.
+// made with the Cluster, and moves with it. Nil without an error means there is none. It does not read the key.
 func Authority(ctx context.Context, c client.Reader, cluster client.ObjectKey) ([]byte, error) {
 	name := secret.Name(cluster.Name, secret.ClusterCA)
 	u := &unstructured.Unstructured{}
@@ -31,8 +31,8 @@ func Authority(ctx context.Context, c client.Reader, cluster client.ObjectKey) (
 	return doc.Data.Certificate, err
 }
 
-// OwnAuthority returns the certificate of the authority by which a cluster is known to its own workloads, in PEM. nil
-// without an error: it does not say.
+// OwnAuthority returns the certificate of the authority by which a cluster's own workloads know it, in PEM. Nil without
+// an error means it is not published.
 func OwnAuthority(ctx context.Context, c client.Reader) ([]byte, error) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(configMapKind)

@@ -16,12 +16,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// Cluster is what a Cluster object says about itself.
+// Cluster is the content of a Cluster object.
 type Cluster struct {
 	Object
 	Labels                    map[string]string
 	Annotations               map[string]string
-	Generation                int64 // counts changes of its spec, a pause is one; its deletion counts too
+	Generation                int64 // counts changes of its spec, including a pause and its deletion
 	Phase                     string
 	Paused                    bool // by spec.paused or by the annotation
 	Deleting                  bool
@@ -30,18 +30,18 @@ type Cluster struct {
 	Available                 health.Condition
 	ControlPlaneAvailable     health.Condition
 	ControlPlane              *ControlPlaneRef // nil when nothing manages the control plane
-	ClassNamespace, ClassName string           // of the ClusterClass in use, "" for none
-	// what it does not count is none; nil when it does not say how many are desired
+	ClassNamespace, ClassName string           // of the ClusterClass in use, or ""
+	// missing counts are 0; nil if the desired count is missing
 	ControlPlaneReplicas *health.Replicas
 }
 
-// ControlPlaneRef names the control plane object of a Cluster. It is in the Cluster's namespace.
+// ControlPlaneRef names the control plane object of a Cluster, in the Cluster's namespace.
 type ControlPlaneRef struct {
 	schema.GroupKind
 	Name string
 }
 
-// Clusters returns the Clusters of a namespace, "" for all of them; none when Cluster API is not installed.
+// Clusters returns the Clusters of a namespace, "" for all of them. It returns none if Cluster API is not installed.
 func Clusters(ctx context.Context, c client.Reader, namespace string) ([]Cluster, error) {
 	docs, err := list[clusterv1.Cluster](ctx, c, clusterKind, client.InNamespace(namespace))
 	if err != nil {
@@ -91,17 +91,17 @@ func clusterOf(doc *clusterv1.Cluster) Cluster {
 	return cluster
 }
 
-// ControlPlane is what the control plane object of a Cluster says about itself.
+// ControlPlane is the status of a Cluster's control plane object.
 type ControlPlane struct {
 	Object
 	Available health.Condition
-	// SpecUpToDate is whether it has no machine of an older spec. Only RKE2's says so.
+	// SpecUpToDate reports whether it has no machine of an older spec. Only RKE2's has this condition.
 	SpecUpToDate health.Condition
 }
 
-// ReadControlPlane reads the control plane object of a Cluster, whatever its kind. A provider that does not yet
-// report Available (its contract is older than v1beta2) is judged by Ready. The error is a NotFound of
-// apimachinery when the object is not there.
+// ReadControlPlane reads the control plane object of a Cluster, of any kind. A provider that does not yet report
+// Available (its contract is older than v1beta2) is judged by Ready. The error is a NotFound of apimachinery if the
+// object does not exist.
 func ReadControlPlane(ctx context.Context, c client.Client, namespace string, ref ControlPlaneRef) (ControlPlane,
 	error) {
 	mapping, err := c.RESTMapper().RESTMapping(ref.GroupKind)
@@ -123,9 +123,9 @@ func ReadControlPlane(ctx context.Context, c client.Client, namespace string, re
 		u, "MachinesSpecUpToDate")}, nil
 }
 
-// Kubeconfig returns the kubeconfig that Cluster API keeps for a Cluster, in the Secret <name>-kubeconfig of the
-// Cluster's namespace. found is false while there is none. One that kube.Embedded refuses is an error: who may write
-// that Secret is not who runs this.
+// Kubeconfig returns the kubeconfig that Cluster API stores for a Cluster, in the Secret <name>-kubeconfig of the
+// Cluster's namespace. found is false if there is none. A kubeconfig that kube.Embedded refuses is an error: the author
+// of that Secret is not the user of this machine.
 func Kubeconfig(ctx context.Context, c client.Reader, cluster client.ObjectKey) (kubeconfig []byte, found bool,
 	err error) {
 	name := secret.Name(cluster.Name, secret.Kubeconfig)

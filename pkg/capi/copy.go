@@ -8,17 +8,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Copy says what another cluster has under the name of a Secret or ConfigMap.
+// Copy is what another cluster has under the name of a Secret or ConfigMap.
 type Copy int
 
-// What it has: none, one with the same data, or one with other data.
+// No object, one with the same data, or one with other data.
 const (
 	NoCopy Copy = iota
 	SameCopy
 	OtherCopy
 )
 
-// CopyOf compares the data of a Secret or ConfigMap of two clusters. Of other kinds it knows no copy.
+// CopyOf compares the data of a Secret or ConfigMap of two clusters. For other kinds it returns NoCopy.
 func CopyOf(ctx context.Context, key Key, here, there client.Client) (Copy, error) {
 	if key.GroupKind != secretKind.GroupKind() && key.GroupKind != configMapKind.GroupKind() {
 		return NoCopy, nil

@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// MoveLabel is the label key that a CRD must carry for clusterctl to see its objects (any value will do).
+// MoveLabel is the label key that a CRD must carry for clusterctl to see its objects, with any value.
 const MoveLabel = clusterctlv1.ClusterctlLabel
 
 var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// CRD is the part of a CustomResourceDefinition that matters to a move.
+// CRD is the part of a CustomResourceDefinition that a move needs.
 type CRD struct {
 	Name       string                  // <plural>.<group>
 	GVK        schema.GroupVersionKind // with the storage version: the one that clusterctl reads and creates
@@ -34,7 +34,7 @@ func (c CRD) Resource() string {
 	return resource
 }
 
-// crdDoc is what is read of a CRD: its schemas are dropped while decoding.
+// crdDoc is the part of a CRD that is read: its schemas are dropped while decoding.
 type crdDoc struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
@@ -94,7 +94,7 @@ func UnlabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
 	return crds, nil
 }
 
-// OfResourceController is whether an object belongs to the OpenStack Resource Controller, whose controllers know
+// OfResourceController reports whether an object belongs to the OpenStack Resource Controller, whose controllers know
 // nothing of Clusters and do not pause with them.
 func (o Object) OfResourceController() bool { return o.Key().Group == orcGroup }
 

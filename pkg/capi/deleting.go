@@ -9,14 +9,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// Leaving is an object that is being deleted and not gone yet.
+// Leaving is an object in deletion that still exists.
 type Leaving struct {
 	Object
-	Finalizers []string // who has to agree yet
-	Why        string   // what its controller says of it; empty: nothing
+	Finalizers []string // those that are still set
+	Why        string   // its controller's message; may be empty
 }
 
-// Deleting returns what of the kinds that carry the label of clusterctl is being deleted in a namespace, by kind and
+// Deleting returns the objects in deletion of a namespace, of the kinds that carry clusterctl's label, by kind and
 // name.
 func Deleting(ctx context.Context, c client.Reader, namespace string) ([]Leaving, error) {
 	crds, err := LabelledCRDs(ctx, c)

@@ -8,13 +8,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// AnyNamespace is one that each cluster has.
+// AnyNamespace exists in each cluster.
 const AnyNamespace = "default"
 
-// DryRunCreate has a cluster judge the creation of an object as a move would create it, its webhooks included, and
-// stores nothing. namespace stands for the object's own where the cluster does not have that yet. An object that is
-// there already passed the webhooks before that was found out. Of Secrets and ConfigMaps neither data nor annotations
-// are sent.
+// DryRunCreate validates the creation of an object as a move would create it, including webhooks, and stores nothing.
+// namespace replaces the object's own if the cluster does not have that yet. If the object already exists, it passed
+// the webhooks before that error. Neither data nor annotations of Secrets and ConfigMaps are sent.
 func DryRunCreate(ctx context.Context, c client.Client, u *unstructured.Unstructured, namespace string) error {
 	fresh := &unstructured.Unstructured{Object: map[string]any{}}
 	for field, value := range u.DeepCopy().Object {
@@ -31,7 +30,7 @@ func DryRunCreate(ctx context.Context, c client.Client, u *unstructured.Unstruct
 	case secretKind, configMapKind:
 		delete(fresh.Object, "type") // some types of Secrets demand certain keys
 	default:
-		fresh.SetAnnotations(u.GetAnnotations()) // those of the others may hold all that was applied
+		fresh.SetAnnotations(u.GetAnnotations()) // those of Secrets and ConfigMaps may contain their applied data
 	}
 	fresh.SetFinalizers(u.GetFinalizers())
 	if err := c.Create(ctx, fresh, client.DryRunAll); !apierrors.IsAlreadyExists(err) {

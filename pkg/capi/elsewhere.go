@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// FromElsewhere returns what objects of other namespaces, of the kinds that a move looks at, name in the graph's own,
-// whether it exists or not. It is sorted by what is named.
+// FromElsewhere returns the references from objects of other namespaces, of the kinds in a move, to the graph's own
+// namespace, whether the target exists or not. It is sorted by target.
 func (g *Graph) FromElsewhere(ctx context.Context, c client.Reader) ([]Ref, error) {
 	others := client.MatchingFieldsSelector{Selector: fields.OneTermNotEqualSelector("metadata.namespace", g.namespace)}
 	var found []Ref

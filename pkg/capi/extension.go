@@ -10,14 +10,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// extensionKind is served in more than one version; what is read of it is the same in all.
+// extensionKinds are the served versions of one kind. The fields that are read are the same in all.
 var extensionKinds = []schema.GroupVersionKind{
 	{Group: "runtime.cluster.x-k8s.io", Version: "v1beta2", Kind: "ExtensionConfig"},
 	{Group: "runtime.cluster.x-k8s.io", Version: "v1alpha1", Kind: "ExtensionConfig"},
 }
 
-// Extensions returns what the ExtensionConfigs of a cluster have: by their names the handlers that were discovered, as
-// ClusterClasses name them.
+// Extensions returns the discovered handlers of a cluster's ExtensionConfigs, by name, as ClusterClasses name them.
 func Extensions(ctx context.Context, c client.Reader) (map[string][]string, error) {
 	all := map[string][]string{}
 	for _, kind := range extensionKinds {

@@ -11,8 +11,8 @@ import (
 )
 
 // Find returns those of keys that exist, whatever labels their kinds have, with one list for each kind and namespace. A
-// kind that the cluster does not know has no objects. Objects of the whole cluster are found whatever
-// namespace their key has, and are Shared.
+// kind that the cluster does not know has no objects. It finds cluster-wide objects whatever namespace their key has.
+// They are Shared.
 func Find(ctx context.Context, c client.Client, keys []Key) (map[Key]Object, error) {
 	type place struct {
 		kind      schema.GroupKind
@@ -41,7 +41,7 @@ func Find(ctx context.Context, c client.Client, keys []Key) (map[Key]Object, err
 	return found, nil
 }
 
-// ObjectsOf returns the objects of a CRD in a namespace, sorted; those of the whole cluster if it has no namespaces.
+// ObjectsOf returns the objects of a CRD in a namespace, sorted. For a cluster-wide CRD it returns all objects.
 func ObjectsOf(ctx context.Context, c client.Client, crd CRD, namespace string) ([]Object, error) {
 	objects, err := listNames(ctx, c, crd.GVK.GroupKind(), namespace)
 	return sorted(objects), err

@@ -25,11 +25,10 @@ var (
 	configMapKind  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 )
 
-// Graph holds the objects of one namespace that a move looks at, and who owns whom. Of their status it holds what
-// Observed says.
+// Graph holds the objects of one namespace that a move considers, and their owners. Of their status it holds Observed.
 //
 // clusterctl does not export its own graph (cmd/clusterctl/client/cluster/objectgraph.go), so its rules are
-// followed here; an integration test holds both to the same answer on real API servers.
+// reimplemented here. An integration test compares both on real API servers.
 type Graph struct {
 	CRDs      []CRD // the labelled ones
 	namespace string
@@ -39,12 +38,12 @@ type Graph struct {
 type node struct {
 	object        *unstructured.Unstructured
 	observed      Observed
-	owners        []types.UID // by owner references, and by naming or by reference for the kinds below
-	move          bool        // moves whether or not anything owns it
-	moveHierarchy bool        // moves, and so does all that it owns
+	owners        []types.UID // by owner references, or by name or reference for the kinds below
+	move          bool        // moves whether or not it has an owner
+	moveHierarchy bool        // moves, and so does everything that it owns
 	global        bool        // not namespaced
 	member        bool        // belongs to something with moveHierarchy
-	shared        bool        // hangs below a global one
+	shared        bool        // owned by a global one, directly or not
 }
 
 // Discover reads the graph of a namespace: the objects of every labelled CRD, Secrets and ConfigMaps.
@@ -69,8 +68,8 @@ func Discover(ctx context.Context, c client.Reader, namespace string) (*Graph, e
 	return g, nil
 }
 
-// readCore reads ConfigMaps and Secrets; the latter also from the namespaces of infrastructure providers that
-// clusterctl's inventory knows (none when providers were installed in another way).
+// readCore reads ConfigMaps and Secrets; the latter also from the namespaces of infrastructure providers in
+// clusterctl's inventory (none if providers were installed in another way).
 func (g *Graph) readCore(ctx context.Context, c client.Reader, namespace string) error {
 	if err := g.read(ctx, c, configMapKind, CRD{Namespaced: true}, namespace); err != nil {
 		return err
@@ -102,7 +101,7 @@ func (g *Graph) read(ctx context.Context, c client.Reader, gvk schema.GroupVersi
 	}
 	return listEach(ctx, c, gvk, func(u *unstructured.Unstructured) error {
 		kept := u.DeepCopy()
-		kept.SetManagedFields(nil) // this and the status are most of what there is to keep, and nobody asks for it here
+		kept.SetManagedFields(nil) // this and the status are most of an object's size, and unused here
 		unstructured.RemoveNestedField(kept.Object, "status")
 		n := newNode(kept, crd)
 		n.observed = observedOf(u)
@@ -143,7 +142,7 @@ func (g *Graph) byKind(gk schema.GroupKind) map[types.UID]*node {
 	return found
 }
 
-// sorted returns the identities in the order of their text, so that output does not depend on map order.
+// sorted returns the identities in text order, so that output does not depend on map order.
 func sorted(objects []Object) []Object {
 	slices.SortFunc(objects, func(a, b Object) int { return strings.Compare(a.String(), b.String()) })
 	return objects

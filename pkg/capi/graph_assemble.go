@@ -6,9 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Assemble makes the graph of objects that were read before, in a namespace, as a cluster with these CRDs would have
-// it: what clusterctl would create there of them, in which order, and what it would leave out. Each needs a UID of its
-// own.
+// Assemble makes the graph of given objects in a namespace, as a cluster with these CRDs would have it: what clusterctl
+// would create from them, in which order, and what it would omit. Each object needs its own UID.
 func Assemble(objects []*unstructured.Unstructured, crds []CRD, namespace string) *Graph {
 	byKind := map[schema.GroupKind]CRD{
 		secretKind.GroupKind():    {Namespaced: true},

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// ownBySecretName lets a Cluster own the Secrets that are named after it and that nobody else owns.
+// ownBySecretName makes a Cluster own the Secrets that are named after it and that have no other owner.
 func (g *Graph) ownBySecretName() {
 	clusters := g.byKind(clusterKind.GroupKind())
 	for _, s := range g.byKind(secretKind.GroupKind()) {
@@ -25,7 +25,7 @@ func (g *Graph) ownBySecretName() {
 	}
 }
 
-// ownByReference lets a ClusterClass own the Clusters that use it, and a Cluster its ClusterResourceSetBindings.
+// ownByReference makes a ClusterClass own the Clusters that use it, and a Cluster its ClusterResourceSetBindings.
 func (g *Graph) ownByReference() {
 	clusters := g.byKind(clusterKind.GroupKind())
 	for uid, class := range g.byKind(classKind.GroupKind()) {
@@ -46,7 +46,7 @@ func (g *Graph) ownByReference() {
 	}
 }
 
-// classOf returns the namespace and name of the ClusterClass that a Cluster uses, "" for none.
+// classOf returns the namespace and name of the ClusterClass that a Cluster uses, or "".
 func classOf(cluster *unstructured.Unstructured) (namespace, name string) {
 	name, _, _ = unstructured.NestedString(cluster.Object, "spec", "topology", "classRef", "name")
 	namespace, _, _ = unstructured.NestedString(cluster.Object, "spec", "topology", "classRef", "namespace")
@@ -56,7 +56,7 @@ func classOf(cluster *unstructured.Unstructured) (namespace, name string) {
 	return namespace, name
 }
 
-// markMembers walks down from each object that takes all it owns along.
+// markMembers walks down from each object that moves with everything it owns.
 func (g *Graph) markMembers() {
 	dependents := map[types.UID][]*node{}
 	for _, n := range g.nodes {
@@ -67,7 +67,7 @@ func (g *Graph) markMembers() {
 	var walk func(n *node, shared bool)
 	walk = func(n *node, shared bool) {
 		if n.member && (n.shared || !shared) {
-			return // been here, and nothing new to tell: this ends cycles too
+			return // visited before, without news: this also ends cycles
 		}
 		n.member, n.shared = true, n.shared || shared
 		for _, d := range dependents[n.object.GetUID()] {
@@ -81,8 +81,8 @@ func (g *Graph) markMembers() {
 	}
 }
 
-// Moves returns the objects that clusterctl would move, sorted. An object moves only after all its owners,
-// so one with an owner that does not move stays behind: see Strays.
+// Moves returns the objects that clusterctl would move, sorted. An object moves only after all its owners, so one with
+// an owner that does not move stays: see Orphans.
 func (g *Graph) Moves() []Object {
 	var moves []Object
 	for uid := range g.sequenced() {
@@ -118,7 +118,7 @@ func (g *Graph) identity(uid types.UID) Object {
 	return o
 }
 
-// sequence repeats what clusterctl does to order the move: each group is what has all its owners in the groups before.
+// sequence computes clusterctl's order of the move: all owners of an object are in earlier groups.
 func (g *Graph) sequence() [][]types.UID {
 	taken := map[types.UID]bool{}
 	for groups := [][]types.UID{}; ; {
@@ -139,7 +139,7 @@ func (g *Graph) sequence() [][]types.UID {
 	}
 }
 
-// sequenced returns what is in any group of the move.
+// sequenced returns the objects in all groups of the move.
 func (g *Graph) sequenced() map[types.UID]bool {
 	taken := map[types.UID]bool{}
 	for _, group := range g.sequence() {
@@ -150,7 +150,7 @@ func (g *Graph) sequenced() map[types.UID]bool {
 	return taken
 }
 
-// All returns every object that was read, whether it moves or not, sorted.
+// All returns every object that was read, moving or not, sorted.
 func (g *Graph) All() []Object {
 	all := make([]Object, 0, len(g.nodes))
 	for uid := range g.nodes {

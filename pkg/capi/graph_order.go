@@ -8,8 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Groups returns what clusterctl would move, in the groups in which it creates it: owners before what they own. It
-// deletes them at the source in the opposite order. Each group is sorted.
+// Groups returns what clusterctl would move, in the groups in which it creates it: owners first. It deletes them at the
+// source in the opposite order. Each group is sorted.
 func (g *Graph) Groups() [][]Object {
 	var groups [][]Object
 	for _, uids := range g.sequence() {
@@ -23,7 +23,7 @@ func (g *Graph) Groups() [][]Object {
 }
 
 // Parent returns the owner below which an object is shown in a tree: its controller, else the first of its owners by
-// text. false: nothing that was read owns it.
+// text. False means that no object in the graph owns it.
 func (g *Graph) Parent(o Object) (Object, bool) {
 	n, ok := g.nodes[o.UID]
 	if !ok {
@@ -59,8 +59,8 @@ func controllerOf(n *node) types.UID {
 	return ""
 }
 
-// Unreferenced returns the objects of a namespace that were read and do not move, belong to nothing that moves, and are
-// not made by Kubernetes itself for each namespace. Sorted.
+// Unreferenced returns the objects of a namespace that were read and do not move, have no moving owner, and are not
+// made by Kubernetes itself for each namespace. They are sorted.
 func (g *Graph) Unreferenced(namespace string) []Object {
 	moves := g.sequenced()
 	var idle []Object
@@ -78,7 +78,7 @@ func (g *Graph) Unreferenced(namespace string) []Object {
 // rootCertificates is the ConfigMap that Kubernetes puts into each namespace.
 const rootCertificates = "kube-root-ca.crt"
 
-// Below returns an object and all that it owns by owner references, directly or not, sorted.
+// Below returns an object and everything that it owns by owner references, directly or not, sorted.
 func (g *Graph) Below(top Object) []Object {
 	seen := map[types.UID]bool{top.UID: true}
 	for grown := true; grown; {

@@ -7,22 +7,23 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Orphan is an object that belongs to what moves, and stays because an owner of it does not move. clusterctl says
-// nothing of it.
+// Orphan is an object of the moving ones that stays because one of its owners does not move. clusterctl does not report
+// it.
 type Orphan struct {
 	Object Object
-	// Owner is the owner that does not move and what stands between it and the object: "Kind name". Empty in a cycle.
+	// Owner is the owner that does not move, and the owners between it and the object: "Kind name". It is empty in a
+	// cycle.
 	Owner string
 	// Owned is the object that names that owner: Object itself, or one that owns it.
 	Owned Object
-	// Missing is whether that owner was not found among what a move looks at: it does not exist, is of a kind without
-	// the label of clusterctl, or is somewhere else.
+	// Missing reports whether that owner is not in the graph: it does not exist, its kind lacks clusterctl's label, or
+	// it is in another namespace.
 	Missing bool
-	// Cycle are the objects that own each other in a circle, which is why none of them is ever the next to move.
+	// Cycle are the objects that own each other in a cycle, which is why none of them can move next.
 	Cycle []Object
 }
 
-// Orphans returns the strays of the graph, sorted by object.
+// Orphans returns the orphans of the graph, sorted by object.
 func (g *Graph) Orphans() []Orphan {
 	moves := g.sequenced()
 	var strays []Orphan
@@ -36,7 +37,7 @@ func (g *Graph) Orphans() []Orphan {
 }
 
 // stray walks up from an object that does not move, through owners that do not move either, to the one that holds all
-// of them back. It ends at such an owner, or where it has been before.
+// of them back. It ends there, or at an object that it has visited.
 func (g *Graph) stray(uid types.UID, moves map[types.UID]bool) Orphan {
 	found := Orphan{Object: g.identity(uid)}
 	var path []types.UID

@@ -7,14 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Reference is that one object names another one in its spec.
+// Reference is a reference from one object's spec to another object.
 type Reference struct{ From, To Object }
 
-// LeftBehind returns what moving objects name in their specs and what does not move with them, sorted by what is named:
-// a template that its controller has not yet given an owner, for example. clusterctl says nothing of it, and the
-// controllers of the target look for it in vain. What belongs to the moving objects, but for an owner that does not
-// move, is in Strays. What is Shared, or in another namespace, may exist on both sides for good: whoever asks has to
-// look at the other one.
+// LeftBehind returns what moving objects reference in their specs and what does not move with them, sorted by target:
+// for example a template that its controller has not given an owner yet. clusterctl does not report it, and the
+// controllers of the target do not find it. Objects that stay because of an owner are in Orphans. A target that is
+// Shared, or in another namespace, may exist on both sides: the caller must check the other cluster.
 func (g *Graph) LeftBehind() []Reference {
 	moves := g.sequenced()
 	byKey := map[Key]types.UID{}
@@ -37,14 +36,14 @@ func (g *Graph) LeftBehind() []Reference {
 	return slices.Compact(left)
 }
 
-// Ref is that one object names something in its spec, which may not exist.
+// Ref is a reference from an object's spec to a target that may not exist.
 type Ref struct {
 	From Object
 	To   Key
 }
 
-// ExternalRefs returns what moving objects name in their specs and what a move never looks at: its kind has no label of
-// clusterctl, or it is in another namespace. Find tells whether it exists. Sorted by what is named, none twice.
+// ExternalRefs returns the references of moving objects to what a move never considers: a kind without clusterctl's
+// label, or another namespace. Find reports whether the target exists. They are sorted by target, without duplicates.
 func (g *Graph) ExternalRefs() []Ref {
 	read := map[Key]bool{}
 	for _, n := range g.nodes {
@@ -57,7 +56,7 @@ func (g *Graph) ExternalRefs() []Ref {
 	return slices.Compact(unread)
 }
 
-// reads says whether the graph would hold the object if it existed.
+// reads reports whether the graph would contain the object if it existed.
 func (g *Graph) reads(key Key) bool {
 	if crd, ok := g.crd(key); ok {
 		return !crd.Namespaced || key.Namespace == g.namespace
@@ -74,7 +73,7 @@ func (g *Graph) crd(key Key) (CRD, bool) {
 	return g.CRDs[i], true
 }
 
-// mentions returns what moving objects name in their specs, whatever that is.
+// mentions returns all references in the specs of moving objects.
 func (g *Graph) mentions(moves map[types.UID]bool) []Ref {
 	var all []Ref
 	for uid := range moves {
@@ -94,7 +93,7 @@ func (g *Graph) mentions(moves map[types.UID]bool) []Ref {
 	return all
 }
 
-// resources are the kinds of the OpenStack Resource Controller that are labelled.
+// resources are the labelled kinds of the OpenStack Resource Controller.
 func (g *Graph) resources() []string {
 	var kinds []string
 	for _, crd := range g.CRDs {

@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Inventory returns what clusterctl itself recorded of the providers that it installed; nothing where they were
-// installed in another way. A move holds the two sides' records against each other.
+// Inventory returns clusterctl's own record of the providers that it installed. It is empty if they were installed in
+// another way. A move compares the records of both sides.
 func Inventory(ctx context.Context, c client.Reader) ([]clusterctlv1.Provider, error) {
 	return list[clusterctlv1.Provider](ctx, c, providerKind)
 }

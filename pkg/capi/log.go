@@ -9,21 +9,21 @@ import (
 	clusterctllog "sigs.k8s.io/cluster-api/cmd/clusterctl/log"
 )
 
-// lineSink hands each log entry on as one line of text.
+// lineSink passes each log entry on as one line of text.
 type lineSink struct {
 	write  func(string)
 	values []any
 }
 
-// logTo makes clusterctl log to write and returns what silences it again. clusterctl offers only one logger per
-// process: this is the one place that touches it.
+// logTo makes clusterctl log to write, and returns what silences it again. clusterctl has only one logger per process:
+// only this code sets it.
 func logTo(write func(string)) (restore func()) {
 	clusterctllog.SetLogger(logr.New(lineSink{write: write}))
 	return func() { clusterctllog.SetLogger(logr.Discard()) }
 }
 
-// oneAtATime returns a function that hands lines to write, if there is one, never two at once: clusterctl logs from a
-// goroutine of its own.
+// oneAtATime returns a function that passes lines to write, if set, never two at once: clusterctl logs from its own
+// goroutine.
 func oneAtATime(write func(string)) func(string) {
 	if write == nil {
 		return func(string) {}
@@ -36,18 +36,18 @@ func oneAtATime(write func(string)) func(string) {
 	}
 }
 
-// Init has nothing to set up.
+// Init does nothing.
 func (lineSink) Init(logr.RuntimeInfo) {}
 
-// Enabled lets the levels 0 and 1 through: progress, and each object. Level 5 is clusterctl's debugging.
+// Enabled accepts the levels 0 and 1: progress, and each object. Level 5 is clusterctl's debugging.
 func (lineSink) Enabled(level int) bool { return level <= 1 }
 
-// Info hands on the entry.
+// Info passes the entry on.
 func (s lineSink) Info(_ int, message string, values ...any) {
 	s.write(message + pairs(append(s.values[:len(s.values):len(s.values)], values...)))
 }
 
-// Error hands on the entry with its error.
+// Error passes the entry on with its error.
 func (s lineSink) Error(err error, message string, values ...any) {
 	s.Info(0, fmt.Sprintf("%s: %v", message, err), values...)
 }
@@ -58,7 +58,7 @@ func (s lineSink) WithValues(values ...any) logr.LogSink {
 	return s
 }
 
-// WithName returns the sink as it is: clusterctl's names say nothing to a reader.
+// WithName returns the sink as it is: clusterctl's names do not help a reader.
 func (s lineSink) WithName(string) logr.LogSink { return s }
 
 func pairs(values []any) string {

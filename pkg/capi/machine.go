@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// Machine is what a Machine object says about itself.
+// Machine is the content of a Machine object.
 type Machine struct {
 	Object
 	Cluster      string
@@ -21,7 +21,7 @@ type Machine struct {
 	Ready        health.Condition
 }
 
-// Machines returns the Machines of a namespace; none when Cluster API is not installed.
+// Machines returns the Machines of a namespace. It returns none if Cluster API is not installed.
 func Machines(ctx context.Context, c client.Reader, namespace string) ([]Machine, error) {
 	docs, err := list[clusterv1.Machine](ctx, c, machineKind, client.InNamespace(namespace))
 	if err != nil {

@@ -12,29 +12,29 @@ import (
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
 )
 
-// moveTimeout bounds a whole move. clusterctl retries each write for up to three minutes, and waits up to seven
-// for an object that asks to be waited for; a move that works takes seconds.
+// moveTimeout bounds a whole move. clusterctl retries each write for up to three minutes, and waits up to seven for an
+// object that requests it. A successful move takes seconds.
 const moveTimeout = 15 * time.Minute
 
-// MoveInput says what to move. From and To are not changed.
+// MoveInput specifies a move. From and To are not changed.
 type MoveInput struct {
 	From, To  *rest.Config
 	Namespace string
-	// Mark is an annotation that Clusters and ClusterClasses have as long as they are paused by the move, on either
-	// side.
+	// Mark is an annotation that Clusters and ClusterClasses have on either side while the move has them paused.
 	Mark    Mark
 	Log     func(string)  // clusterctl's progress, a line at a time; nil drops it
-	Timeout time.Duration // of the whole move; 0 stands for 15 minutes
-	// TakenOver is closed when another run moves now: two of them would undo each other's work. Nil: nobody else can.
+	Timeout time.Duration // of the whole move; 0 means 15 minutes
+	// TakenOver is closed when another run takes over the move: two of them would undo each other's work. Nil means
+	// that cannot happen.
 	TakenOver <-chan struct{}
 }
 
-// Move runs clusterctl's move of all that Cluster API holds in a namespace, including the pausing of the source
-// and the resuming of the target. It reads no clusterctl configuration and fetches nothing.
+// Move runs clusterctl's move of all Cluster API objects in a namespace, including pausing the source and resuming the
+// target. It reads no clusterctl configuration and fetches nothing.
 //
-// A move must not be cut short, so cancelling ctx after the start only reports that it is being waited for: Move
-// returns when clusterctl has returned, or has given up at the timeout, or as another run has taken over. An error may
-// leave objects on both sides.
+// A move must not be interrupted, so cancelling ctx after the start only logs that the move is being finished: Move
+// returns when clusterctl has returned, or has given up at the timeout, or when another run has taken over. An error
+// may leave objects on both sides.
 //
 // clusterctl logs through one variable of its package, which Move sets and resets: run one Move at a time.
 func Move(ctx context.Context, in MoveInput) error {
@@ -65,8 +65,8 @@ func Move(ctx context.Context, in MoveInput) error {
 	return nil
 }
 
-// await returns what is sent to done. It has a move that is interrupted go on, and stops it when another run has taken
-// over.
+// await returns the error that is sent to done. It lets an interrupted move continue, and stops it when another run has
+// taken over.
 func (in MoveInput) await(ctx context.Context, stop context.CancelFunc, done <-chan error) error {
 	interrupted, takenOver := ctx.Done(), in.TakenOver
 	for {
@@ -79,7 +79,7 @@ func (in MoveInput) await(ctx context.Context, stop context.CancelFunc, done <-c
 			stop()
 		case <-interrupted:
 			interrupted = nil
-			if isClosed(takenOver) { // that has ended ctx too
+			if isClosed(takenOver) { // that ended ctx too
 				continue
 			}
 			in.Log("interrupted: finishing the move first, for half a move is worse than none")
@@ -96,7 +96,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// The names by which clusterctl's options tell the two sides apart: they stand where it has file names.
+// The names of the two sides in clusterctl's options, in place of file names.
 const (
 	sourceSide = "source"
 	targetSide = "target"
@@ -110,7 +110,7 @@ func move(ctx context.Context, mover clusterctl.Client, namespace string) error 
 	})
 }
 
-// newMover returns a clusterctl whose clusters are those of in.
+// newMover returns a clusterctl for the clusters of in.
 func newMover(ctx context.Context, in MoveInput) (clusterctl.Client, error) {
 	source, err := newProxy(in.From)
 	if err != nil {
@@ -126,8 +126,8 @@ func newMover(ctx context.Context, in MoveInput) (clusterctl.Client, error) {
 	return newClusterctl(ctx, map[string]*proxy{sourceSide: source, targetSide: target})
 }
 
-// newClusterctl returns a clusterctl whose configuration is empty and in memory, and which knows clusters by the names
-// of proxies.
+// newClusterctl returns a clusterctl with an empty configuration in memory, which knows clusters by the names of
+// proxies.
 func newClusterctl(ctx context.Context, proxies map[string]*proxy) (clusterctl.Client, error) {
 	settings, err := config.New(ctx, "", config.InjectReader(config.NewMemoryReader()))
 	if err != nil {

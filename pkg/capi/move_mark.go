@@ -14,15 +14,15 @@ import (
 // Mark is an annotation.
 type Mark struct{ Key, Value string }
 
-// marking is the client of a move. clusterctl pauses a Cluster as a person does, so who looks at it later could not
-// tell one from the other. Here the write that pauses sets the mark, which is copied to the target with the rest, and
-// the write that resumes removes it: there is no instant at which the two differ.
+// marking is the client of a move. clusterctl pauses a Cluster as a person does, so a later observer could not
+// distinguish them. With marking, the write that pauses sets the mark, which is copied to the target with the rest, and
+// the write that resumes removes it: pause and mark never differ.
 type marking struct {
 	client.Client
 	mark Mark
 }
 
-// Patch adds the mark to what pauses or resumes a Cluster or a ClusterClass, and changes no other patch.
+// Patch adds the mark to patches that pause or resume a Cluster or a ClusterClass, and changes no other patch.
 func (m marking) Patch(ctx context.Context, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
 	if patch.Type() != types.MergePatchType || !m.pausable(o) {
 		return m.Client.Patch(ctx, o, patch, opts...)
@@ -37,8 +37,7 @@ func (m marking) Patch(ctx context.Context, o client.Object, patch client.Patch,
 	return m.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, text), opts...)
 }
 
-// pausable is whether the object is one that clusterctl pauses. It patches a ClusterClass by its type, and a Cluster
-// without.
+// pausable reports whether clusterctl pauses the object. It patches a ClusterClass by its type, and a Cluster without.
 func (m marking) pausable(o client.Object) bool {
 	if m.mark.Key == "" {
 		return false
@@ -54,7 +53,7 @@ func (m marking) pausable(o client.Object) bool {
 	return false
 }
 
-// with returns a merge patch that sets the mark where it pauses, and removes it where it resumes.
+// with returns a merge patch that also sets the mark if it pauses, and removes it if it resumes.
 func (m Mark) with(text []byte) ([]byte, error) {
 	var patch map[string]any
 	if err := json.Unmarshal(text, &patch); err != nil {
@@ -80,8 +79,8 @@ func (m Mark) with(text []byte) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// pausedBy says whether a merge patch pauses or resumes; found is whether it does either: spec.paused of a Cluster, the
-// annotation of a ClusterClass.
+// pausedBy reports whether a merge patch pauses or resumes, by spec.paused of a Cluster or the annotation of a
+// ClusterClass. found reports whether it does either.
 func pausedBy(patch map[string]any) (pauses, found bool) {
 	spec, _ := patch["spec"].(map[string]any)
 	metadata, _ := patch["metadata"].(map[string]any)

@@ -15,8 +15,8 @@ type Object struct {
 	Namespace  string    `json:"namespace,omitempty"`
 	Name       string    `json:"name"`
 	UID        types.UID `json:"uid"`
-	// Shared is true for what may exist on both sides for good and is never deleted from the source:
-	// cluster-scoped objects and what hangs below them.
+	// Shared is true for what may exist on both sides and is never deleted from the source: cluster-scoped objects and
+	// what they own.
 	Shared bool `json:"shared,omitempty"`
 }
 
@@ -42,10 +42,10 @@ func (o Object) Key() Key {
 	}
 }
 
-// String returns the object as "Kind namespace/name", or "Kind name" when it has no namespace.
+// String returns the object as "Kind namespace/name", or "Kind name" without a namespace.
 func (o Object) String() string { return o.Key().String() }
 
-// String returns the key as "Kind namespace/name", or "Kind name" when it has no namespace.
+// String returns the key as "Kind namespace/name", or "Kind name" without a namespace.
 func (k Key) String() string {
 	if k.Namespace == "" {
 		return fmt.Sprintf("%s %s", k.Kind, k.Name)

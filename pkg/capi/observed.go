@@ -11,21 +11,21 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// Observed is what the status of an object says of its controller's last look at it. A move creates objects without
-// their status, so all of it was said in this cluster.
+// Observed is what the status of an object records of its controller's last reconciliation. A move creates objects
+// without their status, so all of it was observed in this cluster.
 type Observed struct {
-	// Generation is status.observedGeneration; 0: it does not say.
+	// Generation is status.observedGeneration. 0 means it is missing.
 	Generation int64
-	// Paused is whether the controller saw that the object, or its Cluster, is paused.
+	// Paused reports whether the controller observed that the object, or its Cluster, is paused.
 	Paused bool
-	// Replicas are the machines that a MachineDeployment, MachineSet or MachinePool counts. What it does not say counts
-	// as none; where it is not said how many are wanted, that is one, as for Kubernetes.
+	// Replicas are the machine counts of a MachineDeployment, MachineSet or MachinePool. A missing count is 0; a
+	// missing desired count is 1, as for Kubernetes.
 	Replicas health.Replicas
-	// UpToDate is what a Machine says of whether it is of the latest spec.
+	// UpToDate is a Machine's condition of that type.
 	UpToDate health.Condition
 }
 
-// Observed returns it for an object of the graph.
+// Observed returns the observed state of an object of the graph.
 func (g *Graph) Observed(o Object) Observed {
 	if n, there := g.nodes[o.UID]; there {
 		return n.observed
@@ -50,13 +50,13 @@ func observedOf(u *unstructured.Unstructured) Observed {
 	}
 }
 
-// SaysGeneration is whether the controller of an object writes status.observedGeneration each time that it has
-// reconciled the object, and never while that is paused.
+// SaysGeneration reports whether the controller of an object writes status.observedGeneration after each
+// reconciliation, and never while the object is paused.
 func (o Object) SaysGeneration() bool { return slices.Contains(sayGeneration, o.Key().GroupKind) }
 
-// sayGeneration are the kinds of which that is so, as the sources of Cluster API v1.14.0 and CAPRKE2 v0.21.0 have it. A
-// CRD that has the field is no sign of it: no controller writes that of CAPD's DevMachinePool. Of other providers
-// nobody knows.
+// sayGeneration are the kinds for which that holds, by the sources of Cluster API v1.14.0 and CAPRKE2 v0.21.0. A CRD
+// with the field proves nothing: no controller writes that of CAPD's DevMachinePool. For other providers it is not
+// known.
 var sayGeneration = []schema.GroupKind{
 	{Group: "cluster.x-k8s.io", Kind: "Cluster"},
 	{Group: "cluster.x-k8s.io", Kind: "ClusterClass"},

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Provider is one installed Cluster API provider, known by the Deployment of its controllers.
+// Provider is one installed Cluster API provider, identified by the Deployment of its controllers.
 type Provider struct {
 	Name      string // the value of the provider label, e.g. "infrastructure-docker"
 	Namespace string
@@ -21,8 +21,8 @@ type Provider struct {
 	Message   string // why it is not ready
 }
 
-// Providers returns the providers of a cluster, by name: the Deployments that carry the label
-// cluster.x-k8s.io/provider. clusterctl's own inventory is not asked: only `clusterctl init` fills it.
+// Providers returns the providers of a cluster, by name: the Deployments with the label cluster.x-k8s.io/provider. It
+// does not use clusterctl's own inventory: only `clusterctl init` fills that.
 func Providers(ctx context.Context, c client.Reader) ([]Provider, error) {
 	docs, err := list[appsv1.Deployment](ctx, c, appsv1.SchemeGroupVersion.WithKind("Deployment"),
 		client.HasLabels{clusterv1.ProviderNameLabel})
@@ -45,8 +45,8 @@ func Providers(ctx context.Context, c client.Reader) ([]Provider, error) {
 	return providers, nil
 }
 
-// versionOf takes the version from the container "manager", the name that Cluster API's contract gives to the
-// provider's controller, or from the first one.
+// versionOf takes the version from the container "manager", which Cluster API's contract prescribes for a provider's
+// controller, or from the first one.
 func versionOf(containers []corev1.Container) string {
 	if len(containers) == 0 {
 		return ""
@@ -79,7 +79,7 @@ func deploymentReady(d *appsv1.Deployment) (bool, string) {
 	case want == 0:
 		return false, "scaled to zero"
 	case d.Status.ObservedGeneration < d.Generation:
-		return false, "its latest spec was not yet seen"
+		return false, "its latest spec is not observed yet"
 	case d.Status.UpdatedReplicas < want || d.Status.AvailableReplicas < want:
 		for _, c := range d.Status.Conditions {
 			if c.Type == appsv1.DeploymentAvailable && c.Status != corev1.ConditionTrue && c.Message != "" {

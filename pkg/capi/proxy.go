@@ -12,12 +12,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// requestTimeout bounds one API request of a move, so that an API which hangs is retried.
+// requestTimeout bounds one API request of a move, so that a hanging request is retried.
 const requestTimeout = 30 * time.Second
 
-// proxy gives clusterctl one cluster by its rest.Config: no kubeconfig with its credentials needs to be written to
-// disk, nothing falls back to a default kubeconfig or to the cluster the process runs in, and the API is
-// discovered once and not again for every object.
+// proxy gives clusterctl access to one cluster through its rest.Config: no kubeconfig with credentials is written to
+// disk, there is no fallback to a default kubeconfig or to the cluster that the process runs in, and API discovery runs
+// once, not for every object.
 type proxy struct {
 	config *rest.Config
 	client client.Client
@@ -27,7 +27,7 @@ var _ cluster.Proxy = &proxy{}
 
 func newProxy(config *rest.Config) (*proxy, error) {
 	config = rest.CopyConfig(config)
-	config.QPS, config.Burst = 500, 1000 // clusterctl's own figures: the server's fairness is the limit
+	config.QPS, config.Burst = 500, 1000 // clusterctl's own values: the server's fairness is the limit
 	if config.Timeout == 0 {
 		config.Timeout = requestTimeout
 	}
@@ -51,7 +51,7 @@ func (p *proxy) ValidateKubernetesVersion() error {
 	return version.CheckKubernetesVersion(p.config, version.MinimumKubernetesVersion)
 }
 
-// errNotForMove is what the parts of the interface answer that a move of a named namespace does not use.
+// errNotForMove is the error of those methods that a move of a named namespace does not use.
 var errNotForMove = errors.New("not available to a move")
 
 func (p *proxy) CurrentNamespace() (string, error) { return "", errNotForMove }

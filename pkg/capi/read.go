@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pageSize bounds how many objects one list request returns: CRDs carry schemas of up to a megabyte each, and the
-// whole list at once would be a good part of the memory that the CLI may use.
+// pageSize is the number of objects in one list request: CRDs have schemas of up to a megabyte each, and the whole list
+// would be a large part of the memory that the CLI may use.
 const pageSize = 20
 
 // listEach calls visit for every object of the kind. A kind that the cluster does not know has no objects.

@@ -14,7 +14,7 @@ type localReference struct {
 	field string // that holds the name
 }
 
-// localReferences are the fields of providers' specs that do so.
+// localReferences are the fields of providers' specs that contain one.
 var localReferences = map[string]localReference{
 	// DevCluster and DockerCluster of CAPD
 	"customHAProxyConfigTemplateRef": {configMapKind.GroupKind(), "name"},
@@ -26,12 +26,12 @@ var localReferences = map[string]localReference{
 	"imageRef": {schema.GroupKind{Group: orcGroup, Kind: "Image"}, "name"},
 }
 
-// otherKinds are what a local reference may name in place of its usual kind, by what its field type or kind says.
+// otherKinds are the alternative kinds of a local reference, by the content of its field type or kind.
 var otherKinds = map[string]schema.GroupKind{
 	"ClusterIdentity": {Group: "infrastructure." + clusterv1.GroupVersion.Group, Kind: "OpenStackClusterIdentity"},
 }
 
-// key returns what a value names; false where that is of a kind that the value alone does not tell.
+// key returns the object that a value references, or false if the value alone does not identify its kind.
 func (r localReference) key(value map[string]any, namespace string) (Key, bool) {
 	kind := r.kind
 	for _, field := range []string{"type", "kind"} {
@@ -45,7 +45,7 @@ func (r localReference) key(value map[string]any, namespace string) (Key, bool) 
 	return keyOf(kind, namespace, value[r.field])
 }
 
-// refCollector collects the keys of all that a spec names.
+// refCollector collects the keys of everything that a spec references.
 type refCollector struct {
 	namespace string // of the object that has the spec
 	// kinds that it names by the fields KIND + "Ref" alone, as the OpenStack Resource Controller does
@@ -53,8 +53,8 @@ type refCollector struct {
 	keys      []Key
 }
 
-// read takes a value of the spec: objects with a kind, a name, and a group or version, whatever the field is called;
-// those of localReferences; and Secrets and ConfigMaps, by the kind or by the name of the field.
+// read collects from a value of the spec: objects with a kind, a name, and a group or version, in any field; those of
+// localReferences; and Secrets and ConfigMaps, by the kind or by the name of the field.
 func (n *refCollector) read(value any) {
 	fields, _ := value.(map[string]any)
 	if key, ok := n.typed(fields); ok {
@@ -66,7 +66,7 @@ func (n *refCollector) read(value any) {
 	}
 }
 
-// typed returns the key of a value that says which kind it names. Without a namespace it is that of the object.
+// typed returns the key of a value that names its kind. A missing namespace is that of the object.
 func (n *refCollector) typed(v map[string]any) (Key, bool) {
 	text := func(field string) string { s, _ := v[field].(string); return s }
 	group, version := text("apiGroup"), text("apiVersion")
@@ -77,7 +77,7 @@ func (n *refCollector) typed(v map[string]any) (Key, bool) {
 	if group != "" {
 		kind.Group = group
 	}
-	// as ClusterResourceSet names these two
+	// the form of ClusterResourceSet for these two
 	if group+version == "" && kind != secretKind.GroupKind() && kind != configMapKind.GroupKind() {
 		return Key{}, false
 	}
@@ -113,7 +113,7 @@ func (n *refCollector) field(field string, value any) {
 	n.read(value)
 }
 
-// core returns the key of the Secret or ConfigMap that a field names which is called after it: secretName,
+// core returns the key of the Secret or ConfigMap that a field with such a name references: secretName,
 // contentFrom.secret.name, bootstrap.dataSecretName, secretRef.
 func (n *refCollector) core(field string, value any, named map[string]any) (Key, bool) {
 	var kind schema.GroupKind
@@ -135,7 +135,8 @@ func (n *refCollector) core(field string, value any, named map[string]any) (Key,
 	return keyOf(kind, namespace, named["name"])
 }
 
-// resource returns the key that a field such as floatingNetworkRef names: the longest kind that the field ends with.
+// resource returns the key that a field such as floatingNetworkRef references: of the longest kind that the field ends
+// with.
 func (n *refCollector) resource(field string, value any) (Key, bool) {
 	called, ok := strings.CutSuffix(field, "Ref")
 	if !ok {
@@ -153,7 +154,7 @@ func (n *refCollector) resource(field string, value any) (Key, bool) {
 	return keyOf(schema.GroupKind{Group: orcGroup, Kind: best}, n.namespace, value)
 }
 
-// keyOf returns the key of a name; false if it is none.
+// keyOf returns the key of a name, or false if it is not a name.
 func keyOf(kind schema.GroupKind, namespace string, name any) (Key, bool) {
 	text, _ := name.(string)
 	return Key{GroupKind: kind, NamespacedName: types.NamespacedName{Namespace: namespace, Name: text}}, text != ""

@@ -15,9 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Referred returns what moving objects name in their specs and what does not move with them, whether the graph has it
-// or not, sorted; and the Strays. Of the whole cluster it has what is of a provider, as the identity by which it is let
-// into a cloud, with what that names; the rest is left out, and so is what does not exist. It never writes.
+// Referred returns what moving objects reference in their specs and what does not move with them, whether the graph has
+// it or not, sorted, and the orphans. Of cluster-wide objects it includes those of a provider, such as the identity for
+// a cloud, with what they reference. It omits other cluster-wide objects and missing ones. It never writes.
 func (g *Graph) Referred(ctx context.Context, c client.Client) ([]*unstructured.Unstructured, error) {
 	moving := g.sequenced()
 	moves, known := map[Key]bool{}, map[Key]*unstructured.Unstructured{}
@@ -64,8 +64,8 @@ func (g *Graph) Referred(ctx context.Context, c client.Client) ([]*unstructured.
 	return all, nil
 }
 
-// namedBy returns what an object of the whole cluster names in its spec. It has no namespace of its own: what it names
-// in none is somewhere that only its controller knows.
+// namedBy returns what a cluster-wide object references in its spec. The object has no namespace: only its controller
+// knows where a reference without one leads.
 func (g *Graph) namedBy(u *unstructured.Unstructured) []Key {
 	n := refCollector{}
 	n.read(u.Object["spec"])
@@ -75,13 +75,12 @@ func (g *Graph) namedBy(u *unstructured.Unstructured) []Key {
 	})
 }
 
-// ofProvider is whether a kind is one of Cluster API and its providers, by its group.
+// ofProvider reports whether a kind is one of Cluster API and its providers, by its group.
 func ofProvider(kind schema.GroupKind) bool {
 	return kind.Group == orcGroup || strings.HasSuffix("."+kind.Group, "."+clusterv1.GroupVersion.Group)
 }
 
-// readNamed reads an object by its key; nil: there is none, or it belongs to the whole cluster and is not of a
-// provider.
+// readNamed reads an object by its key. Nil means it does not exist, or it is cluster-wide and not of a provider.
 func readNamed(ctx context.Context, c client.Client, key Key) (*unstructured.Unstructured, error) {
 	mapping, err := c.RESTMapper().RESTMapping(key.GroupKind)
 	if meta.IsNoMatchError(err) {
@@ -108,15 +107,15 @@ func readNamed(ctx context.Context, c client.Client, key Key) (*unstructured.Uns
 	return u, nil
 }
 
-// MayBeNamed reports whether references of moving objects may be of a kind: Secrets, ConfigMaps, kinds of Cluster API
-// and its providers, and those that the label of clusterctl says to move.
+// MayBeNamed reports whether moving objects may reference a kind: Secrets, ConfigMaps, kinds of Cluster API and its
+// providers, and those with clusterctl's label.
 func (g *Graph) MayBeNamed(kind schema.GroupKind) bool {
 	_, labelled := g.crd(Key{GroupKind: kind})
 	return kind == secretKind.GroupKind() || kind == configMapKind.GroupKind() || ofProvider(kind) || labelled
 }
 
-// Unnamed returns those of the references that Referred would not have returned: no moving object names them, nor does
-// one of the whole cluster that is named itself; and they are no Strays, which have an owner.
+// Unnamed returns those of the references that Referred would not return: neither a moving object references them, nor
+// a referenced cluster-wide one, and they are no orphans, which have an owner.
 func (g *Graph) Unnamed(references []*unstructured.Unstructured) []Object {
 	wanted := map[Key]bool{}
 	for _, mention := range g.mentions(g.sequenced()) {
@@ -147,14 +146,14 @@ func (g *Graph) Unnamed(references []*unstructured.Unstructured) []Object {
 	return unnamed
 }
 
-// wants reports whether a reference is wanted, or a stray.
+// wants reports whether a reference is wanted, or an orphan.
 func (g *Graph) wants(wanted map[Key]bool, u *unstructured.Unstructured) bool {
 	key := ObjectOf(u).Key()
 	if u.GetNamespace() == g.namespace && len(u.GetOwnerReferences()) > 0 {
 		return true
 	}
 	for to := range wanted {
-		// who names it may not know its scope
+		// a reference may not know the scope of its target
 		if to == key || key.Namespace == "" && to.GroupKind == key.GroupKind && to.Name == key.Name {
 			return true
 		}

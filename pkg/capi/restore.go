@@ -11,21 +11,21 @@ import (
 	clusterctl "sigs.k8s.io/cluster-api/cmd/clusterctl/client"
 )
 
-// RestoreInput says what to restore, and where. To and Objects are not changed.
+// RestoreInput specifies a restore. To and Objects are not changed.
 type RestoreInput struct {
 	To *rest.Config
-	// Objects are as they were read from a cluster, with their UIDs: owner references are rebuilt by those.
+	// Objects are as they were read from a cluster, with their UIDs: these restore owner references.
 	Objects []*unstructured.Unstructured
 	Log     func(string)  // clusterctl's progress, a line at a time; nil drops it
-	Timeout time.Duration // of the whole; 0 stands for 15 minutes
+	Timeout time.Duration // of the whole; 0 means 15 minutes
 }
 
-// Restore creates objects by clusterctl's move from a directory, owners first. What exists already is neither compared
-// nor changed; what is created then is owned by it. When all are there clusterctl takes spec.paused off Clusters and
-// the paused annotation off ClusterClasses: the annotation of a Cluster stays. The objects are handed over in memory
+// Restore creates objects with clusterctl's move from a directory, owners first. It neither compares nor changes what
+// exists already, and new objects get it as their owner. Once all exist, clusterctl removes spec.paused from Clusters
+// and the paused annotation from ClusterClasses: the annotation of a Cluster stays. The objects are passed in memory
 // and are never on a disk.
 //
-// Unlike a move it may be cut short: run it again. An error may leave some of the objects there.
+// Unlike a move it may be interrupted: run it again. An error may leave some of the objects there.
 //
 // clusterctl logs through one variable of its package, which Restore sets and resets: run one Move or Restore at a
 // time.
@@ -44,7 +44,7 @@ func Restore(ctx context.Context, in RestoreInput) (err error) {
 	}
 	handed, err := handOver(in.Objects)
 	if err != nil {
-		return fmt.Errorf("hand the objects over to clusterctl: %w", err)
+		return fmt.Errorf("pass the objects to clusterctl: %w", err)
 	}
 	defer func() { err = errors.Join(err, handed.end()) }()
 	defer logTo(oneAtATime(in.Log))()

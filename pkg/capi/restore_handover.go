@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// handover gives clusterctl, which reads a folder of files, objects that are in memory: the one file of the folder is a
-// named pipe.
+// handover passes objects in memory to clusterctl, which reads a folder of files: the one file of the folder is a named
+// pipe.
 type handover struct {
 	folder string
 	sent   chan error
@@ -42,7 +42,7 @@ func handOver(objects []*unstructured.Unstructured) (*handover, error) {
 
 func (h *handover) pipe() string { return filepath.Join(h.folder, "objects.yaml") }
 
-// send waits until somebody reads, and returns when all was read or nobody reads any more.
+// send waits for a reader, and returns when everything was read or the reader is gone.
 func (h *handover) send(text []byte) error {
 	f, err := os.OpenFile(h.pipe(), os.O_WRONLY, 0)
 	if err != nil {
@@ -52,10 +52,10 @@ func (h *handover) send(text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// end removes the folder. Objects that clusterctl did not ask for are dropped.
+// end removes the folder. Objects that clusterctl did not read are dropped.
 func (h *handover) end() error {
 	for {
-		// a sender that nobody read from ends
+		// this unblocks a sender without a reader
 		if reader, err := os.OpenFile(h.pipe(), os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
 			_ = reader.Close()
 		}

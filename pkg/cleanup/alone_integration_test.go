@@ -133,7 +133,7 @@ func TestARunThatBeginsMeanwhileIsSeen(t *testing.T) {
 			}
 			alice := w.up(t, server, cluster)
 			_, err := w.cleaner.Claim(w.ctx, w.observer, w.plan(t))
-			if fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "alice@one (1) is at work on the "+
+			if fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "alice@one (1) holds the lock on the "+
 				cluster+" cluster, since") || !strings.Contains(fault.HintOf(err), "--force a") {
 				t.Errorf("%v, hint %q", err, fault.HintOf(err))
 			}
@@ -241,13 +241,13 @@ func TestForceTakesTheWorkOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(said)
-	if len(said) != 2 || !strings.HasPrefix(said[0], "alice@one (1) is at work on the bootstrap cluster, since") ||
-		!strings.HasPrefix(said[1], "alice@one (1) is at work on the management cluster, since") {
+	if len(said) != 2 || !strings.HasPrefix(said[0], "alice@one (1) holds the lock on the bootstrap cluster, since") ||
+		!strings.HasPrefix(said[1], "alice@one (1) holds the lock on the management cluster, since") {
 		t.Errorf("it said %q", said)
 	}
 	for _, run := range []context.Context{bootstrap, management} {
 		if err := context.Cause(run); fault.CodeOf(err) != fault.Busy ||
-			!strings.Contains(err.Error(), "has taken over the work on the ") {
+			!strings.Contains(err.Error(), "has taken over the lock on the ") {
 			t.Errorf("the other run ended because of %v", err)
 		}
 	}
@@ -269,7 +269,7 @@ func TestNothingIsDeletedWithoutTheLease(t *testing.T) {
 	defer taken.Release()
 	_, err = w.cleaner.Run(w.ctx, plan)
 	if fault.CodeOf(err) != fault.Busy ||
-		!strings.Contains(err.Error(), "alice@one (1) has taken over the work on the bootstrap cluster") ||
+		!strings.Contains(err.Error(), "alice@one (1) has taken over the lock on the bootstrap cluster") ||
 		len(w.engine.deleted) > 0 {
 		t.Errorf("deleted %q, %v", w.engine.deleted, err)
 	}

@@ -118,7 +118,7 @@ func TestAskTheManagementCluster(t *testing.T) {
 		"another one manages a cluster called so": {trusted, itself.serve(t), "manages itself"},
 		"an empty file":                           {trusted, "\n", ""},
 		"another run works on it": {api{held: true}.serve(t), "",
-			"alice@one is at work on the management cluster, since"},
+			"alice@one holds the lock on the management cluster, since"},
 		"one works on it, and it manages itself": {api{held: true, clusters: one("a")}.serve(t), "", "manages itself"},
 		"one works on any cluster":               {"", api{held: true}.serve(t), "cannot be proven to be this one"},
 		"it does not tell whether one does": {api{unleased: true}.serve(t), "", "it is not known whether " +
@@ -157,7 +157,7 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 		"it holds it, and Flux is suspended": {api{clusters: active, kustomizations: kustomization(true, "ns/a")}, nil,
 			""},
 		"another run works on it": {api{clusters: active, held: true}, nil,
-			"alice@one is at work on the bootstrap cluster, since"},
+			"alice@one holds the lock on the bootstrap cluster, since"},
 		"it does not tell whether one does": {api{clusters: active, unleased: true}, nil, "it is not known whether " +
 			"another run is at work: read the Lease kube-system/cluster-init.ns.a in the bootstrap cluster: not yours"},
 		"it holds it, paused": {api{clusters: paused}, nil,

@@ -13,15 +13,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// What Unpack takes. A repository may have much besides manifests, which is read and not kept.
+// The bounds of Unpack. A repository may contain much more than manifests, which is read and not kept.
 const (
 	maxEntries  = 200_000
 	maxUnpacked = 1 << 30  // bytes of all files
 	maxKept     = 64 << 20 // bytes of the files that Check may read
 )
 
-// Unpack returns the files of a gzipped tar archive that Check may read, in memory. The error is unpack.ErrTooLarge
-// when the archive holds more than the bounds above.
+// Unpack returns the files of a gzipped tar archive that Check may read, in memory. The error is unpack.ErrTooLarge if
+// the archive exceeds the bounds above.
 func Unpack(archive []byte) (fs.FS, error) {
 	limits := unpack.Limits{Entries: maxEntries, Total: maxUnpacked}
 	reader, err := unpack.New(bytes.NewReader(archive), limits, func(r io.Reader) (io.Reader, func(), error) {

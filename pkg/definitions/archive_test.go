@@ -84,7 +84,7 @@ func TestUnpackRefuses(t *testing.T) {
 	}
 }
 
-// More than fits in memory is told from what is no archive.
+// An archive that does not fit in memory is distinguished from a file that is no archive.
 func TestUnpackIsBounded(t *testing.T) {
 	archive := pack(t, [2]string{"a.yaml", strings.Repeat("x", 33<<20)},
 		[2]string{"b.yml", strings.Repeat("y", 33<<20)})

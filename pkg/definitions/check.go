@@ -12,8 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Check refuses content whose chart knows other definitions than those beside it: a machine template that changed would
-// have to change under its old name, which the API server refuses. Its error is a fault EnvironmentInvalid.
+// Check refuses content whose definitions.json does not match its definitions: a changed machine template would have to
+// change under its old name, which the API server refuses. Its error is a fault EnvironmentInvalid.
 func Check(content fs.FS) error {
 	want, err := Of(content)
 	if err != nil {
@@ -21,7 +21,7 @@ func Check(content fs.FS) error {
 	}
 	text, err := fs.ReadFile(content, File)
 	if err != nil {
-		return fault.Wrap(fmt.Errorf("read the definitions that the chart knows: %w", err), fault.EnvironmentInvalid,
+		return fault.Wrap(fmt.Errorf("read the chart's definitions.json: %w", err), fault.EnvironmentInvalid,
 			hint(want))
 	}
 	has, err := Decode(text)
@@ -48,8 +48,8 @@ func Check(content fs.FS) error {
 	return differs(differ, want)
 }
 
-// addOwn adds to want the user's own definitions that the chart knows: components.cluster.path may name any folder.
-// Where a folder has no templates, as they come from another server, there is nothing to compare.
+// addOwn adds to want the user's own definitions that the chart knows: components.cluster.path may name any folder. A
+// folder without templates, as for a definition from another server, has nothing to compare.
 func addOwn(content fs.FS, want, has Definitions) error {
 	for at := range has {
 		own := path.Clean(at)
@@ -68,10 +68,9 @@ func addOwn(content fs.FS, want, has Definitions) error {
 	return nil
 }
 
-// CheckUsed is Check for the one definition that a release uses, at a path as components.cluster.path has it: the
-// others do no harm. hashed reports whether the chart has a hash of its templates. Without one a changed template keeps
-// its name; only a definition of the user's own, in another folder, may have none. A path without templates is not
-// checked.
+// CheckUsed is Check for the one definition that a release uses, at a path as in components.cluster.path: the others do
+// no harm. hashed reports whether the chart has a hash of its templates. Without one a changed template keeps its name.
+// Only a user's own definition, in another folder, may have none. A path without templates is not checked.
 func CheckUsed(content fs.FS, at string) (hashed bool, err error) {
 	if !isFolder(content, path.Clean(at)) { // Flux reports it
 		return true, nil
@@ -102,12 +101,12 @@ func CheckUsed(content fs.FS, at string) (hashed bool, err error) {
 	return false, differs([]string{at}, corrected)
 }
 
-// fits reports whether the chart knows a definition as it is.
+// fits reports whether the chart's entry matches a definition.
 func (d Definition) fits(want Definition) bool {
 	return d.Templates == want.Templates && (d.hashOnly || slices.Equal(d.Commands, want.Commands))
 }
 
-// differs is the error about definitions that the chart does not know as they are; want is what it must know.
+// differs is the error about definitions that do not match the chart's entries. want is what the chart must contain.
 func differs(at []string, want Definitions) error {
 	err := fmt.Errorf("%s does not describe %s: a changed machine template would keep its name, and the API server "+
 		"would refuse it", File, strings.Join(at, ", "))
@@ -119,7 +118,7 @@ func isFolder(content fs.FS, at string) bool {
 	return err == nil && info.IsDir()
 }
 
-// hint says what the file must hold, on one line.
+// hint returns the content that the file must have, on one line.
 func hint(want Definitions) string {
 	text, err := json.Marshal(want)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package definitions reads what the chart must know of the definitions of clusters, kustomize-components/cluster: it
+// Package definitions reads what the chart must know about the cluster definitions in kustomize-components/cluster: it
 // cannot read them itself.
 package definitions
 
@@ -17,23 +17,23 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// File is where the chart has them.
+// File is the chart's file with the definitions.
 const File = "charts/telco-cloud-init/definitions.json"
 
 const folder = "kustomize-components/cluster"
 
-// Definition is what the chart knows of one definition.
+// Definition is what the chart knows about one definition.
 type Definition struct {
-	// Templates is the hash of the machines' templates. It is part of their names, because a template cannot change
-	// under its name.
+	// Templates is the hash of the machine templates. It is part of their names, because a template cannot change under
+	// its name.
 	Templates string `json:"templates"`
-	// Commands are the kinds that have a list of commands, to which the chart adds.
+	// Commands are the kinds with a list of commands, to which the chart adds.
 	Commands []string `json:"commands,omitempty"`
 
-	hashOnly bool // it is from an earlier chart, which knows no more
+	hashOnly bool // from an earlier chart, which has only the hash
 }
 
-// UnmarshalJSON takes the form of earlier charts, too: the hash alone.
+// UnmarshalJSON also accepts the form of earlier charts: the hash alone.
 func (d *Definition) UnmarshalJSON(text []byte) error {
 	if json.Unmarshal(text, &d.Templates) == nil {
 		d.hashOnly = true
@@ -43,15 +43,15 @@ func (d *Definition) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(d))
 }
 
-// Definitions are definitions by their path, as components.cluster.path has it.
+// Definitions maps the path of each definition, as in components.cluster.path, to the definition.
 type Definitions map[string]Definition
 
-// Of reads all definitions of content, the folder that holds charts and kustomize-components. A folder without
-// templates is none.
+// Of reads all definitions of content, the folder with charts and kustomize-components. A folder without templates is
+// no definition.
 func Of(content fs.FS) (Definitions, error) {
 	folders, err := fs.ReadDir(content, folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the definitions of clusters: %w", err)
+		return nil, fmt.Errorf("read the cluster definitions: %w", err)
 	}
 	all := Definitions{}
 	for _, entry := range folders {
@@ -70,11 +70,11 @@ func Of(content fs.FS) (Definitions, error) {
 	return all, nil
 }
 
-// read reads the definition in a folder of content. One without templates is none.
+// read reads the definition in a folder of content. One without templates is no definition.
 func read(content fs.FS, at string) (d Definition, found bool, err error) {
 	r := reader{content: content, hash: sha256.New()}
 	if err := r.folder(at); err != nil {
-		return Definition{}, false, fmt.Errorf("read the definition of a cluster: %w", err)
+		return Definition{}, false, fmt.Errorf("read a cluster definition: %w", err)
 	}
 	slices.Sort(r.commands)
 	templates := fmt.Sprintf("%x", r.hash.Sum(nil))[:16]
@@ -102,7 +102,7 @@ type reader struct {
 	hash     hash.Hash
 	found    bool
 	commands []string
-	seen     map[string]bool // what was read outside of the folder
+	seen     map[string]bool // read from outside of the folder
 }
 
 func (r *reader) folder(at string) error {
@@ -127,7 +127,7 @@ func isManifest(file string) bool {
 	return path.Ext(file) == ".yaml" || path.Ext(file) == ".yml" || path.Base(file) == "Kustomization"
 }
 
-// isRead reports whether anything here may read a file of content.
+// isRead reports whether this package may read a file of content.
 func isRead(file string) bool { return file == File || isManifest(file) }
 
 // document reads one object, or a kustomization. Comments do not count.

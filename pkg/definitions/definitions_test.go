@@ -80,7 +80,7 @@ func hashOf(t *testing.T, base, change map[string]string) string {
 	return all[at].Templates
 }
 
-// TestCheck compares what a repository's chart knows with what is beside it.
+// TestCheck compares a repository's definitions.json with its definitions.
 func TestCheck(t *testing.T) {
 	const cluster = "kustomize-components/cluster/x/"
 	content := fstest.MapFS{cluster + "machine.yaml": &fstest.MapFile{Data: []byte(machine)}}
@@ -171,8 +171,8 @@ func TestCheckUsed(t *testing.T) {
 	}{
 		"as it is":                      {at, `{"` + at + `": ` + good + `}`, false, true},
 		"in the form of earlier charts": {at, `{"` + at + `": "` + all[at].Templates + `"}`, false, true},
-		"beside one that is gone":       {at, `{"` + at + `": ` + good + `, "./gone": ` + stale + `}`, false, true},
-		"beside one that is stale": {at, `{"` + at + `": ` + good + `, "` + own + `": ` + stale + `}`, false,
+		"together with a missing one":   {at, `{"` + at + `": ` + good + `, "./gone": ` + stale + `}`, false, true},
+		"together with a stale one": {at, `{"` + at + `": ` + good + `, "` + own + `": ` + stale + `}`, false,
 			true},
 		"stale":                          {at, `{"` + at + `": ` + stale + `}`, true, false},
 		"other commands":                 {at, `{"` + at + `": ` + other + `}`, true, false},

@@ -13,8 +13,8 @@ func isKustomization(file string) bool {
 	return base == "kustomization.yaml" || base == "kustomization.yml" || base == "Kustomization"
 }
 
-// kustomization counts what a kustomization does to the objects of a definition at a folder: one that only lists files
-// of its folder does nothing. What it reads from elsewhere counts too.
+// kustomization hashes what a kustomization does to the objects of a definition in a folder: one that only lists files
+// of its folder does nothing. What it reads from outside counts too.
 func (r *reader) kustomization(at, file string, object map[string]any) error {
 	more := map[string]any{}
 	for field, value := range object {
@@ -44,7 +44,7 @@ func (r *reader) kustomization(at, file string, object map[string]any) error {
 	return nil
 }
 
-// refuseOutside counts a file or a folder outside of the definition's own. What is not in the content does not count.
+// refuseOutside hashes a file or a folder outside of the definition's own. What is not in the content does not count.
 func (r *reader) refuseOutside(target string) error {
 	if r.seen[target] {
 		return nil
@@ -54,7 +54,7 @@ func (r *reader) refuseOutside(target string) error {
 	}
 	r.seen[target] = true
 	if _, err := fs.Stat(r.content, target); errors.Is(err, fs.ErrNotExist) {
-		return nil // github.com/NAME/NAME names another server too, and Flux itself reports a name that is none
+		return nil // github.com/NAME/NAME is a name of another server too, and Flux itself reports an invalid one
 	}
 	if err := r.folder(target); err != nil {
 		return fmt.Errorf("%s: %w", target, err)

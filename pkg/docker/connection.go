@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// connection is a connection to the engine's API that the docker CLI makes, as it does for an engine behind ssh: so
-// contexts, DOCKER_HOST and certificates count as they do for everything else.
+// connection is a connection to the engine's API that the docker CLI makes, as it does for an engine behind ssh:
+// contexts, DOCKER_HOST and certificates work as for everything else.
 type connection struct {
 	io.Reader
 	io.WriteCloser
@@ -41,8 +41,8 @@ func (c *Client) connect(ctx context.Context) (*connection, error) {
 	}
 	return &connection{Reader: out, WriteCloser: in, cmd: cmd, said: said, end: sync.OnceFunc(func() {
 		_ = in.Close()
-		_ = cmd.Process.Kill() // it has nothing left to do: what it was asked for was answered, or is given up
-		_ = cmd.Wait()         // that it was killed is no news
+		_ = cmd.Process.Kill() // it is not needed any more
+		_ = cmd.Wait()         // that it was killed is expected
 	})}, nil
 }
 
@@ -52,7 +52,7 @@ func (c *connection) Close() error {
 	return nil
 }
 
-// lastWords is what the process said, once it has ended; nil: nothing.
+// lastWords returns the error output of the process once it has ended, or nil.
 func (c *connection) lastWords() error {
 	if text := c.said.String(); text != "" {
 		return classify(c.cmd.Args[1:], text, nil)

@@ -30,14 +30,14 @@ type RunOptions struct {
 	Network string // empty: the default bridge
 	Mounts  []Mount
 	Restart string // a docker restart policy, e.g. "unless-stopped"
-	// Env reaches the container through the CLI's environment, so values do not show in a process list.
+	// Env reaches the container through the CLI's environment, so that a process list does not show its values.
 	Env        map[string]string
 	Privileged bool
-	// Hardened takes all capabilities away, forbids new ones and makes the root file system read-only.
+	// Hardened drops all capabilities, forbids new ones and makes the root file system read-only.
 	Hardened bool
 }
 
-// Run starts a detached container and returns its ID. The image must be there: nothing is pulled.
+// Run starts a detached container and returns its ID. The image must exist: Run pulls nothing.
 func (c *Client) Run(ctx context.Context, o RunOptions) (string, error) {
 	args := []string{"run", "--detach", "--pull", "never", "--name", o.Name}
 	for _, k := range slices.Sorted(maps.Keys(o.Labels)) {
@@ -83,7 +83,7 @@ func (m Mount) flag() string {
 	return strings.Join(parts, ",")
 }
 
-// Container is what inspect says about one container.
+// Container is the result of inspect for one container.
 type Container struct {
 	ID       string
 	Name     string
@@ -93,7 +93,7 @@ type Container struct {
 	Running  bool
 	Status   string // created, running, restarting, exited, ...
 	ExitCode int
-	Error    string // why the engine could not start it, if so
+	Error    string // why the engine could not start it, if it could not
 	Labels   map[string]string
 	Mounts   []Mount
 	Networks map[string]Endpoint
@@ -101,19 +101,19 @@ type Container struct {
 	Ports map[string][]string
 }
 
-// Endpoint is a container's place in one network.
+// Endpoint is a container's attachment to one network.
 type Endpoint struct {
 	NetworkID string // empty until the container's first start
 	IPv4      string
 	IPv6      string
 }
 
-// HasMount says whether the container has a mount at target.
+// HasMount reports whether the container has a mount at target.
 func (c Container) HasMount(target string) bool {
 	return slices.ContainsFunc(c.Mounts, func(m Mount) bool { return m.Target == target })
 }
 
-// Inspect returns one container, by name or ID; an error that is ErrNotFound when there is none.
+// Inspect returns one container, by name or ID. The error is ErrNotFound if there is none.
 func (c *Client) Inspect(ctx context.Context, container string) (Container, error) {
 	out, err := c.output(ctx, "container", "inspect", container)
 	if err != nil {
@@ -136,14 +136,14 @@ func (c *Client) Start(ctx context.Context, container string) error {
 }
 
 const (
-	// removalBound is how long a removal that somebody else has begun is waited for: the engine may have a large
+	// removalBound is how long to wait for a removal that another process has begun: the engine may have a large
 	// container to delete.
 	removalBound = time.Minute
-	removalPause = 250 * time.Millisecond // between two looks at it
+	removalPause = 250 * time.Millisecond // between two checks
 )
 
-// Remove stops and removes containers, and their anonymous volumes. One that is gone already is no error; one that the
-// engine is removing, as a provider's controller has asked it to, is waited for.
+// Remove stops and removes containers and their anonymous volumes. A missing container is no error. If the engine is
+// already removing one, for a provider's controller, Remove waits.
 func (c *Client) Remove(ctx context.Context, containers ...string) error {
 	for _, name := range containers {
 		if err := c.remove(ctx, name); err != nil {
@@ -164,8 +164,8 @@ func (c *Client) remove(ctx context.Context, container string) error {
 	return err
 }
 
-// awaitRemoval waits until a container is gone that the engine is removing, and removes it if that has failed; refused
-// is what the engine said. It goes by the container's ID: there may soon be another one of its name.
+// awaitRemoval waits until the engine has removed a container, and removes it if that fails. refused is the engine's
+// error. It uses the container's ID: there may soon be another one of its name.
 func (c *Client) awaitRemoval(ctx context.Context, container string, refused error) error {
 	found, err := c.Inspect(ctx, container)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package docker drives a Docker engine through the docker CLI, as kind does: contexts and DOCKER_HOST are
-// honoured, and nothing that the user's own `docker` can reach is out of reach.
+// Package docker drives a Docker engine through the docker CLI, as kind does: it honors contexts and DOCKER_HOST, and
+// reaches everything that the user's own `docker` reaches.
 package docker
 
 import (
@@ -20,24 +20,24 @@ type Client struct {
 	Binary string
 	// Env is added to the process environment, as KEY=value (e.g. DOCKER_HOST=...).
 	Env []string
-	// NotNeeded is for a run of which nothing is in any engine: none is asked, and nothing is found.
+	// NotNeeded is for a run that has nothing in any engine: no engine is called, and nothing is found.
 	NotNeeded bool
 }
 
-// errNotNeeded is the answer where no engine is asked: nothing of the run is in one.
-var errNotNeeded = fmt.Errorf("%w: this run needs no Docker engine, and asked none", ErrNotFound)
+// errNotNeeded is the error if no engine is called.
+var errNotNeeded = fmt.Errorf("%w: this run needs no Docker engine and called none", ErrNotFound)
 
-// call is one docker command: what it reads and writes, and the environment it needs beside the client's.
+// call is one docker command: its input and output, and the environment that it needs in addition to the client's.
 type call struct {
 	args   []string
 	env    []string
 	stdin  io.Reader
 	stdout io.Writer
-	stderr io.Writer // gets what the command says there; nil: only an error carries the end of it
+	stderr io.Writer // nil: only errors contain the end of stderr
 }
 
-// waitDelay is for how long a command that was killed is waited for: what it started, as ssh or a plugin, may keep its
-// output open without end.
+// waitDelay is how long to wait for a killed command: its own children, such as ssh or a plugin, may keep its output
+// open for ever.
 const waitDelay = 2 * time.Second
 
 // run executes one docker command. Its errors are *CommandError below a fault, or ctx's error.
@@ -92,7 +92,7 @@ func (c *Client) binary() string {
 	return "docker"
 }
 
-// tail keeps the last bytes of what is written to it: an error message's end is where its cause is.
+// tail keeps the last bytes of what is written to it: the cause is at the end of an error message.
 type tail struct {
 	limit int
 	buf   []byte

@@ -79,7 +79,7 @@ func TestErrorsAreClassified(t *testing.T) {
 func TestNoDockerCLI(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := (&Client{}).Info(context.Background())
-	if fault.CodeOf(err) != fault.DockerUnreachable || !strings.Contains(fault.HintOf(err), "install") {
+	if fault.CodeOf(err) != fault.DockerUnreachable || !strings.Contains(fault.HintOf(err), "Install") {
 		t.Errorf("error %v, code %q, hint %q", err, fault.CodeOf(err), fault.HintOf(err))
 	}
 }

@@ -36,8 +36,8 @@ func (c *Client) variable(name string) string {
 	return os.Getenv(name)
 }
 
-// Local says whether the engine is reached through a socket of this machine. Only then does what this machine says of
-// its disk, its limits and its ports hold for the engine as well.
+// Local reports whether the engine is reached through a socket of this machine. Only then are this machine's disk,
+// limits and ports also the engine's.
 func (i Info) Local() bool {
 	scheme, _, found := strings.Cut(i.Endpoint, "://")
 	switch {
@@ -49,8 +49,8 @@ func (i Info) Local() bool {
 	return scheme == "unix" || scheme == "npipe" || scheme == "fd"
 }
 
-// RemoteHost returns the name or address, as this machine knows it, of the machine on which the engine publishes ports;
-// empty when that is this one: a socket, or a loopback address, as that of a dind container in the same pod.
+// RemoteHost returns the name or address, as this machine knows it, of the machine on which the engine publishes ports.
+// It is empty for this machine: a socket, or a loopback address, such as that of a dind container in the same pod.
 func (i Info) RemoteHost() string {
 	if i.Local() {
 		return ""
@@ -70,8 +70,8 @@ func (i Info) RemoteHost() string {
 	return host
 }
 
-// ReachedAt returns how a published address, as the engine tells it, is reached from here: engine is the machine of an
-// engine elsewhere.
+// ReachedAt returns how to reach a published address, as the engine reports it, from here. engine is the machine of a
+// remote engine.
 func ReachedAt(published, engine string) (host, port string, err error) {
 	host, port, err = net.SplitHostPort(published)
 	if err != nil {

@@ -9,18 +9,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// ErrNotFound says that the container, image, network or volume does not exist.
+// ErrNotFound reports that the container, image, network or volume does not exist.
 var ErrNotFound = errors.New("no such docker object")
 
-// CommandError is a docker command that failed. Its arguments hold no secrets: those go by environment or stdin.
+// CommandError is a failed docker command. Its arguments contain no secrets: those go by environment or stdin.
 type CommandError struct {
 	Args     []string
 	ExitCode int    // -1: the command did not run
-	Stderr   string // the end of what it wrote to stderr
+	Stderr   string // the end of its stderr
 	cause    error
 }
 
-// Error names the command and docker's own words.
+// Error names the command and docker's own message.
 func (e *CommandError) Error() string {
 	detail := e.Stderr
 	if detail == "" {
@@ -29,19 +29,19 @@ func (e *CommandError) Error() string {
 	return fmt.Sprintf("docker %s: %s", verb(e.Args), detail)
 }
 
-// Unwrap returns how the process ended.
+// Unwrap returns the error of the process.
 func (e *CommandError) Unwrap() error { return e.cause }
 
 const (
-	hintNoCLI       = "install the docker CLI and put it on PATH; kind needs it too"
-	hintUnreachable = "start the Docker engine, or point DOCKER_HOST or `docker context use` at one that runs; " +
-		"`docker info` must answer"
-	hintPermission = "add your user to the `docker` group (and log in again), or run as root"
-	hintPrivileged = "kind's nodes are privileged containers: use an engine that allows them (no rootless sandbox, " +
-		"no user namespace remapping)"
+	hintNoCLI       = "Install the docker CLI and put it on PATH: kind needs it too."
+	hintUnreachable = "Start the Docker engine, or select a running one with DOCKER_HOST or `docker context use`, " +
+		"until `docker info` answers."
+	hintPermission = "Add your user to the `docker` group and log in again, or run as root."
+	hintPrivileged = "Use an engine that allows privileged containers, as kind's nodes are (no rootless sandbox, " +
+		"no user namespace remapping)."
 )
 
-// classify turns a failed command into a fault that says which kind of failure it is.
+// classify turns a failed command into a fault with the kind of its failure.
 func classify(args []string, stderr string, err error) error {
 	e := &CommandError{Args: args, ExitCode: exitCode(err), Stderr: stderr, cause: err}
 	low := strings.ToLower(stderr)
@@ -62,7 +62,7 @@ func classify(args []string, stderr string, err error) error {
 	}
 }
 
-// isBeingRemoved tells whether the engine did not remove a container because it is at it already.
+// isBeingRemoved reports whether the engine refused to remove a container because it is already removing it.
 func isBeingRemoved(err error) bool {
 	var command *CommandError
 	return errors.As(err, &command) && strings.Contains(command.Stderr, "is already in progress")

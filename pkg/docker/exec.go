@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// ExecOptions says what a command inside a container reads, writes and may do.
+// ExecOptions are the input, output and rights of a command inside a container.
 type ExecOptions struct {
 	Stdin      io.Reader // nil: no stdin is attached
-	Stdout     io.Writer // nil: thrown away
+	Stdout     io.Writer // nil: discarded
 	Privileged bool
 }
 
-// Exec runs a command in a running container and waits for its end. A command that fails gives an error with the
-// end of its stderr; nothing secret belongs into args.
+// Exec runs a command in a running container and waits for its end. The error of a failed command has the end of its
+// stderr. Do not put secrets into args.
 func (c *Client) Exec(ctx context.Context, container string, args []string, o ExecOptions) error {
 	docker := []string{"exec"}
 	if o.Stdin != nil {
@@ -33,8 +33,8 @@ func (c *Client) Exec(ctx context.Context, container string, args []string, o Ex
 	return nil
 }
 
-// HasFile says whether there is a file at a path in a running container. What its answer is not is an error: an exit
-// code would not do, as docker's own failures have the same.
+// HasFile reports whether a file exists in a running container. It reads the command's output: an exit code would be
+// ambiguous, as docker's own failures have the same.
 func (c *Client) HasFile(ctx context.Context, container, path string) (bool, error) {
 	var answer strings.Builder
 	err := c.Exec(ctx, container, []string{"sh", "-c", `if test -e "$0"; then echo there; else echo absent; fi`, path},

@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Image is what inspect says about one image.
+// Image is the result of inspect for one image.
 type Image struct {
 	// ID is the digest of the image's config, or of its manifest when the engine uses containerd's image store.
 	ID          string
@@ -17,7 +17,7 @@ type Image struct {
 	RepoDigests []string
 }
 
-// Image returns the image behind a reference; an error that is ErrNotFound when there is none.
+// Image returns the image of a reference. The error is ErrNotFound if there is none.
 func (c *Client) Image(ctx context.Context, reference string) (Image, error) {
 	out, err := c.output(ctx, "image", "inspect", reference)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *Client) Image(ctx context.Context, reference string) (Image, error) {
 	return Image{ID: raw[0].ID, Tags: raw[0].RepoTags, RepoDigests: raw[0].RepoDigests}, nil
 }
 
-// ImageExists says whether the engine has an image of that reference.
+// ImageExists reports whether the engine has an image of that reference.
 func (c *Client) ImageExists(ctx context.Context, reference string) (bool, error) {
 	_, err := c.Image(ctx, reference)
 	if isNotFound(err) {
@@ -51,7 +51,7 @@ func (c *Client) Load(ctx context.Context, tar io.Reader) error {
 	return nil
 }
 
-// RemoveImage removes an image reference; one that is gone already is no error.
+// RemoveImage removes an image reference. A missing one is no error.
 func (c *Client) RemoveImage(ctx context.Context, reference string) error {
 	if _, err := c.output(ctx, "image", "rm", reference); err != nil && !isNotFound(err) {
 		return fmt.Errorf("remove image %s: %w", reference, err)

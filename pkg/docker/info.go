@@ -23,15 +23,15 @@ type Info struct {
 	Rootless       bool
 	Name           string // of its host
 	DefaultRuntime string
-	Time           time.Time // by the clock of its host, which dates its containers; zero when it does not say
+	Time           time.Time // by its host's clock, which dates its containers; zero if unknown
 	// how the CLI reaches it: unix:///..., tcp://HOST:PORT, ssh://...; empty: the default socket
 	Endpoint string
 }
 
-// answerTime is how long an engine may take to tell about itself: it does in well under a second.
+// answerTime bounds the request: an engine answers in well under a second.
 const answerTime = 20 * time.Second
 
-// Info asks the engine about itself; a fault DockerUnreachable says that none answers.
+// Info returns the engine's description of itself. A fault DockerUnreachable reports that no engine answers.
 func (c *Client) Info(ctx context.Context) (Info, error) { return c.info(ctx, answerTime) }
 
 func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
@@ -42,8 +42,8 @@ func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
 		fault.New(fault.DockerUnreachable, fmt.Sprintf("the engine does not answer within %s", bound), hintUnreachable))
 	defer cancel()
 	var out bytes.Buffer
-	// An engine that does not answer makes the CLI print an object with ServerErrors, with exit code 0 or 1
-	// depending on its version: both are looked at.
+	// Without an engine the CLI prints an object with ServerErrors, with exit code 0 or 1 depending on its version:
+	// both are checked.
 	err := c.run(ctx, call{args: []string{"info", "--format", "{{json .}}"}, stdout: &out})
 	if err != nil {
 		return Info{}, err
@@ -89,11 +89,11 @@ func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
 	return info, err
 }
 
-// notDocker refuses another program under the name docker: neither kind's way of making nodes nor Cluster API's
-// provider for Docker works with it.
+// notDocker refuses another program with the name docker: neither kind nor Cluster API's provider for Docker works with
+// it.
 func notDocker(program string) error {
 	return fault.New(fault.DockerUnreachable, "the program called docker is "+program+
-		", and not the CLI of a Docker engine",
+		", not the CLI of a Docker engine",
 		"Install Docker's own CLI and engine, and put that CLI first in PATH.")
 }
 

@@ -7,8 +7,8 @@ import (
 
 // Filter selects objects by docker's own filters; empty fields select all.
 type Filter struct {
-	Labels []string // "key" or "key=value"; all must hold
-	Name   string   // a part of the name, or a pattern as docker takes it (e.g. "^/kind$")
+	Labels []string // "key" or "key=value"; all must match
+	Name   string   // a part of the name, or a docker pattern (e.g. "^/kind$")
 	// Network is the name or the ID of a network that containers are attached to, whether they run or not.
 	Network string
 }

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Logs returns the last lines that a container wrote, at most limit bytes of them and only whole lines: what it wrote
-// to stderr comes after what it wrote to stdout.
+// Logs returns the last lines that a container wrote, at most limit bytes in whole lines: its stderr comes after its
+// stdout.
 func (c *Client) Logs(ctx context.Context, container string, lines, limit int) (string, error) {
 	stdout, stderr := &lastLines{limit: limit / 2}, &lastLines{limit: limit / 2}
 	err := c.run(ctx, call{args: []string{"logs", "--tail", strconv.Itoa(lines), container}, stdout: stdout,
@@ -28,7 +28,7 @@ func (c *Client) Output(ctx context.Context, container string, args []string, li
 	return out.String(), err
 }
 
-// InspectAll returns all that inspect says about one container, as it says it.
+// InspectAll returns the whole result of inspect for one container.
 func (c *Client) InspectAll(ctx context.Context, container string) (map[string]any, error) {
 	out, err := c.output(ctx, "container", "inspect", container)
 	if err != nil {
@@ -51,8 +51,8 @@ func (c *Client) Table(ctx context.Context) (string, error) {
 	return out + "\n", nil
 }
 
-// lastLines keeps the end of what is written to it, from the beginning of a line: half a line could hold half a secret,
-// which nothing would find. It may be written to while it is read.
+// lastLines keeps the end of what is written to it, from the beginning of a line: half a line could contain half a
+// secret, which no redaction would find. It may be written to while it is read.
 type lastLines struct {
 	limit int
 
@@ -61,7 +61,7 @@ type lastLines struct {
 	cut bool
 }
 
-// Write takes p and forgets the oldest bytes.
+// Write appends p and drops the oldest bytes.
 func (l *lastLines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ func (l *lastLines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the lines; those that do not fit are told of.
+// String returns the lines, with a note if some were dropped.
 func (l *lastLines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,17 +13,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Network is what inspect says about one network. Which containers are attached to it, it only says of those that run:
-// ask ContainersIn.
+// Network is the result of inspect for one network. It lists only the running containers: use ContainersIn for all.
 type Network struct {
 	ID     string
 	Name   string
 	Labels map[string]string
 }
 
-// Networks returns the networks that have a name, in the order of their IDs. The engine lets two have one name when
-// they are made at the same moment, and from then on refuses every command that names them: only their IDs tell them
-// apart.
+// Networks returns the networks of a name, in the order of their IDs. The engine allows two of one name if they are
+// created at the same moment, and from then on refuses every command with that name: only their IDs distinguish them.
 func (c *Client) Networks(ctx context.Context, name string) ([]Network, error) {
 	ids, err := c.lines(ctx, "network", "ls", "--no-trunc", "--filter", "name=^"+regexp.QuoteMeta(name)+"$", "--format",
 		"{{.ID}}")
@@ -35,7 +33,7 @@ func (c *Client) Networks(ctx context.Context, name string) ([]Network, error) {
 	for _, id := range ids {
 		n, err := c.network(ctx, id)
 		switch {
-		case isNotFound(err): // it went meanwhile
+		case isNotFound(err): // it was removed in the meantime
 		case err != nil:
 			return nil, err
 		case n.Name == name:
@@ -63,7 +61,7 @@ func (c *Client) network(ctx context.Context, id string) (Network, error) {
 	return Network{ID: n.ID, Name: n.Name, Labels: n.Labels}, nil
 }
 
-// ContainersIn lists the names of the containers of one network, also of those that are stopped. One that was never
+// ContainersIn lists the names of the containers of one network, including stopped ones. A container that was never
 // started knows its network by name only: it counts for each network of that name.
 func (c *Client) ContainersIn(ctx context.Context, n Network) ([]string, error) {
 	names, err := c.Containers(ctx, Filter{Network: n.ID})
@@ -79,7 +77,7 @@ func (c *Client) ContainersIn(ctx context.Context, n Network) ([]string, error) 
 			continue
 		}
 		container, err := c.Inspect(ctx, name)
-		if isNotFound(err) { // it went meanwhile
+		if isNotFound(err) { // it was removed in the meantime
 			continue
 		}
 		if err != nil {
@@ -92,11 +90,11 @@ func (c *Client) ContainersIn(ctx context.Context, n Network) ([]string, error) 
 	return names, nil
 }
 
-// CreateKindNetwork creates a network with the properties that kind gives its own (a masquerading bridge with the
-// engine's MTU, and IPv6 where the engine has it), so that kind takes it as it is. Rule from kind v0.33.0,
-// pkg/cluster/internal/providers/docker/network.go. One that exists already is left alone. Of several with this name,
-// which two runs make when they create it at the same moment, those without containers are removed; it fails when
-// containers are in more than one.
+// CreateKindNetwork creates a network with the properties of kind's own (a masquerading bridge with the engine's MTU,
+// and IPv6 if the engine supports it), so that kind accepts it. Rule from kind v0.33.0,
+// pkg/cluster/internal/providers/docker/network.go. It leaves an existing network alone. Of several with this name,
+// which two runs create at the same moment, it removes those without containers. It fails if containers are in more
+// than one.
 func (c *Client) CreateKindNetwork(ctx context.Context, name string, labels map[string]string) error {
 	if found, err := c.oneNetwork(ctx, name); found || err != nil {
 		return err
@@ -104,7 +102,7 @@ func (c *Client) CreateKindNetwork(ctx context.Context, name string, labels map[
 	if err := c.createNetwork(ctx, name, labels); err != nil {
 		return fmt.Errorf("create network %s: %w", name, err)
 	}
-	_, err := c.oneNetwork(ctx, name) // somebody else may have created one between the two looks
+	_, err := c.oneNetwork(ctx, name) // another process may have created one between the two checks
 	return err
 }
 
@@ -130,7 +128,7 @@ func (c *Client) createNetwork(ctx context.Context, name string, labels map[stri
 			break
 		}
 		networks, listErr := c.Networks(ctx, name)
-		if listErr != nil || len(networks) > 0 { // another run was faster, with this very subnet
+		if listErr != nil || len(networks) > 0 { // another run was faster, with the same subnet
 			return listErr
 		}
 	}
@@ -140,7 +138,7 @@ func (c *Client) createNetwork(ctx context.Context, name string, labels map[stri
 	return err
 }
 
-// RemoveNetwork removes a network, by ID or by a name that only one has; one that is gone already is no error.
+// RemoveNetwork removes a network, by ID or by a unique name. A missing one is no error.
 func (c *Client) RemoveNetwork(ctx context.Context, name string) error {
 	if _, err := c.output(ctx, "network", "rm", name); err != nil && !isNotFound(err) {
 		return fmt.Errorf("remove network %s: %w", name, err)
@@ -148,7 +146,7 @@ func (c *Client) RemoveNetwork(ctx context.Context, name string) error {
 	return nil
 }
 
-// defaultMTU is the MTU of the engine's default bridge, "" when it says none.
+// defaultMTU returns the MTU of the engine's default bridge, or "".
 func (c *Client) defaultMTU(ctx context.Context) string {
 	out, err := c.output(ctx, "network", "inspect", "bridge", "--format",
 		`{{ index .Options "com.docker.network.driver.mtu" }}`)
@@ -158,7 +156,7 @@ func (c *Client) defaultMTU(ctx context.Context) string {
 	return out
 }
 
-// ulaSubnet picks a /64 of the unique local IPv6 range that stays the same for a name.
+// ulaSubnet picks a /64 of the unique local IPv6 range, always the same for a name.
 func ulaSubnet(name string, attempt int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "cluster-init/%s/%d", name, attempt))
 	var ip [16]byte
@@ -167,7 +165,7 @@ func ulaSubnet(name string, attempt int) string {
 	return netip.PrefixFrom(netip.AddrFrom16(ip), 64).String()
 }
 
-// ipv6Unavailable knows the engine's words for a host whose kernel has no IPv6.
+// ipv6Unavailable recognizes the engine's errors on a host without IPv6 in its kernel.
 func ipv6Unavailable(err error) bool {
 	return containsAny(strings.ToLower(err.Error()), "could not find an available, non-overlapping ipv6",
 		"cannot read ipv6 setup for bridge", "ipv6 is disabled", "ip6tables", "address family not supported")

@@ -10,12 +10,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// attempts bounds how often a network may come into use right while it is being removed.
+// attempts is how often a removal is retried when a network comes into use at that moment.
 const attempts = 3
 
-// oneNetwork says whether there is a network of that name, and removes all of them but one. The one that containers are
-// in stays; where no container is in any, the one that kind would keep stays, which is the first by ID, so that runs
-// beside each other agree.
+// oneNetwork reports whether a network of that name exists, and removes all but one. The one with containers stays. If
+// none has containers, the one that kind would keep stays, the first by ID, so that concurrent runs agree.
 func (c *Client) oneNetwork(ctx context.Context, name string) (found bool, err error) {
 	for range attempts {
 		networks, listErr := c.Networks(ctx, name)
@@ -39,8 +38,8 @@ func (c *Client) oneNetwork(ctx context.Context, name string) (found bool, err e
 	return false, err
 }
 
-// inUse returns the index of the network that containers are in, 0 when there is none, and an error when there are
-// several. A container that was never started is in none: it takes the one that is left.
+// inUse returns the index of the network with containers, 0 if none has any, and an error if several have. A container
+// that was never started is in none: it uses the remaining one.
 func (c *Client) inUse(ctx context.Context, networks []Network) (index int, err error) {
 	var used []string
 	for i, n := range networks {

@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// ProbePrivileged runs args in a throw-away privileged container of an image that the engine already has, and
-// says, as a fault DockerPrivileged, that the engine refuses such containers. The command itself must succeed.
+// ProbePrivileged runs args in a temporary privileged container of an image that the engine already has. A fault
+// DockerPrivileged reports that the engine refuses such containers. The command itself must succeed.
 func (c *Client) ProbePrivileged(ctx context.Context, image string, args ...string) error {
 	run := append([]string{"run", "--rm", "--privileged", "--pull", "never", "--network", "none", image}, args...)
 	_, err := c.output(ctx, run...)
@@ -24,14 +24,14 @@ func (c *Client) ProbePrivileged(ctx context.Context, image string, args ...stri
 	return fmt.Errorf("probe privileged containers: %w", err)
 }
 
-// refusedToStart tells a container that the engine would not start from one whose command failed: for the
+// refusedToStart distinguishes a container that the engine would not start from one whose command failed: for the
 // former the CLI exits with 125 to 128 and prints the daemon's answer, or the runtime's init prints its own error.
 func refusedToStart(e *CommandError) bool {
 	return e.ExitCode >= 125 && e.ExitCode <= 128 ||
 		strings.Contains(e.Stderr, "unable to apply caps") || strings.Contains(e.Stderr, "Error response from daemon")
 }
 
-// Port returns the published "host:port" of a container's port, e.g. "6443/tcp"; ErrNotFound when it is not
+// Port returns the published "host:port" of a container's port, e.g. "6443/tcp". The error is ErrNotFound if it is not
 // published.
 func (c *Client) Port(ctx context.Context, container, port string) (string, error) {
 	found, err := c.Inspect(ctx, container)

@@ -19,9 +19,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 )
 
-// Pull has the engine pull an image, with the credentials that the docker CLI has for its registry, and says meanwhile
-// how many bytes of its layers have come and how many there are; 0 of those while that is not known. The CLI itself
-// says it on a terminal only.
+// Pull makes the engine pull an image, with the docker CLI's credentials for its registry, and reports how many bytes
+// of its layers have arrived, of how many, or 0 if that is not known yet. The CLI itself reports it only on a terminal.
 func (c *Client) Pull(ctx context.Context, reference string, progress func(come, all int64)) error {
 	if err := c.pull(ctx, reference, progress); err != nil {
 		if ctx.Err() != nil {
@@ -33,7 +32,7 @@ func (c *Client) Pull(ctx context.Context, reference string, progress func(come,
 }
 
 func (c *Client) pull(ctx context.Context, reference string, progress func(come, all int64)) error {
-	// as the CLI reads it
+	// as the CLI parses it
 	if trust, err := strconv.ParseBool(cmp.Or(c.variable("DOCKER_CONTENT_TRUST"), "0")); err != nil || trust {
 		return errors.New("DOCKER_CONTENT_TRUST is set: only the docker CLI itself checks signatures")
 	}
@@ -91,7 +90,7 @@ func pullQuery(image name.Reference, platform string) url.Values {
 	return query
 }
 
-// registryAuth are the docker CLI's credentials for a registry, as the engine's API wants them.
+// registryAuth are the docker CLI's credentials for a registry, in the form of the engine's API.
 func registryAuth(ctx context.Context, registry authn.Resource) (string, error) {
 	config, err := credentials(ctx, registry)
 	if err != nil {
@@ -132,7 +131,7 @@ func credentials(ctx context.Context, registry authn.Resource) (*authn.AuthConfi
 	}
 }
 
-// follow reads what the engine says while it pulls.
+// follow reads the engine's progress messages of a pull.
 func follow(said io.Reader, progress func(come, all int64)) error {
 	layers := map[string]*layer{}
 	decoder := json.NewDecoder(said)
@@ -164,13 +163,13 @@ func follow(said io.Reader, progress func(come, all int64)) error {
 	}
 }
 
-// layer is how much of a layer has come.
+// layer is the progress of one layer.
 type layer struct {
 	come, all int64
 	known     bool // whether its size is known, or nothing has to come
 }
 
-// update takes a line about the layer, and tells whether it was about its coming.
+// update reads a line about the layer, and reports whether it was about its download.
 func (l *layer) update(status string, current, total int64) bool {
 	switch status {
 	case "Downloading":
@@ -189,7 +188,7 @@ func (l *layer) update(status string, current, total int64) bool {
 	return false
 }
 
-// sum is how much of all layers has come, and of how much: 0 while the size of one is not known.
+// sum returns how much of all layers has arrived, and of how much: 0 while the size of one is not known.
 func sum(layers map[string]*layer) (come, all int64) {
 	known := true
 	for _, l := range layers {

@@ -99,7 +99,7 @@ func TestPullHeedsTheVariablesOfDocker(t *testing.T) {
 	for _, on := range []string{"1", "true", "yes", "on"} {
 		c.Env = []string{"DOCKER_CONTENT_TRUST=" + on}
 		if err := c.Pull(t.Context(), "a/b:v1", func(int64, int64) {}); err == nil {
-			t.Errorf("%s: an image was pulled whose signature nobody checked", on)
+			t.Errorf("%s: an image was pulled without a check of its signature", on)
 		}
 	}
 }
@@ -173,7 +173,7 @@ func TestAProgramForCredentials(t *testing.T) {
 	}
 }
 
-// An engine that takes the request and says nothing more hangs nobody for longer than the context.
+// An engine that accepts the request and then sends nothing does not block longer than the context.
 func TestPullEndsWithItsContext(t *testing.T) {
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
 	for name, body := range map[string]string{"before the answer": "cat >/dev/null; exit",

@@ -19,7 +19,7 @@ func (c *Client) CreateVolume(ctx context.Context, name string, labels map[strin
 	return nil
 }
 
-// VolumeLabels returns the labels of a volume; an error that is ErrNotFound when there is none.
+// VolumeLabels returns the labels of a volume. The error is ErrNotFound if there is none.
 func (c *Client) VolumeLabels(ctx context.Context, name string) (map[string]string, error) {
 	out, err := c.output(ctx, "volume", "inspect", "--format", "{{json .Labels}}", name)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *Client) VolumeLabels(ctx context.Context, name string) (map[string]stri
 	return labels, nil
 }
 
-// RemoveVolume removes a volume; one that is gone already is no error.
+// RemoveVolume removes a volume. A missing one is no error.
 func (c *Client) RemoveVolume(ctx context.Context, name string) error {
 	if _, err := c.output(ctx, "volume", "rm", name); err != nil && !isNotFound(err) {
 		return fmt.Errorf("remove volume %s: %w", name, err)

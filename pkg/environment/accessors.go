@@ -2,7 +2,7 @@ package environment
 
 import "strings"
 
-// Spec returns what the environment asks of the management cluster. Nobody may change what is in it.
+// Spec returns what the environment requests of the management cluster. It is read-only.
 func (e *Environment) Spec() Spec { return e.spec }
 
 // ClusterName is the name of the management cluster's Cluster API Cluster.
@@ -11,7 +11,7 @@ func (e *Environment) ClusterName() string { return e.spec.Cluster.Name }
 // ClusterNamespace is the namespace of its Cluster API objects.
 func (e *Environment) ClusterNamespace() string { return e.spec.Cluster.Namespace }
 
-// KubernetesVersion is that of the management cluster's machines, with its v, and for RKE2 with its +rke2rN.
+// KubernetesVersion is the version of the management cluster's machines, with its v, and for RKE2 with its +rke2rN.
 func (e *Environment) KubernetesVersion() string { return e.spec.Cluster.KubernetesVersion }
 
 // ChartVersion is the version of the chart that the environment was checked with.
@@ -58,8 +58,7 @@ func (e *Environment) BootstrapDockerSocket() (string, error) {
 	return e.spec.Cluster.DockerSocket(), nil
 }
 
-// SecretDocuments returns the values of the environment's two Secrets, so that whoever writes for other eyes knows what
-// to leave out.
+// SecretDocuments returns the values of the environment's two Secrets, for whoever must redact them.
 func (e *Environment) SecretDocuments() []map[string]any {
 	return []map[string]any{copyMap(e.effective.secrets), copyMap(e.effective.infraSecrets)}
 }

@@ -25,7 +25,7 @@ func List(content fs.FS) []string {
 	}
 	var names []string
 	for _, folder := range folders {
-		// base is what the others stand on, not an environment.
+		// base is shared by the others, and no environment.
 		if folder.IsDir() && folder.Name() != "base" {
 			names = append(names, folder.Name())
 		}
@@ -33,13 +33,13 @@ func List(content fs.FS) []string {
 	return names
 }
 
-// build returns the environment's name, that of the one at the bottom, and the values of its three objects: those that
-// kustomize makes, or those of the environment that it stands on with its own over them.
+// build returns the environment's name, that of the built-in environment that it is based on, and the values of its
+// three objects: those that kustomize makes, or those of the environment that it is based on, overridden by its own.
 func build(options Options, s *substituter) (name, builtOn string, docs documents, err error) {
 	return buildAt(options, s, 0)
 }
 
-// buildAt is build for the environment on which depth others stand.
+// buildAt is build for an environment that depth others are based on.
 func buildAt(options Options, s *substituter, depth int) (name, builtOn string, docs documents, err error) {
 	name, folder, files, err := locate(options)
 	if err != nil {
@@ -64,7 +64,7 @@ func buildAt(options Options, s *substituter, depth int) (name, builtOn string, 
 	return name, name, docs, err
 }
 
-// kustomized are the values of the three objects that kustomize makes of a folder.
+// kustomized returns the values of the three objects that kustomize makes of a folder.
 func kustomized(name, folder string, files overlay, s *substituter) (documents, error) {
 	resources, err := kustomize.Build(kustomize.Options{Files: files, Folder: folder, Root: files.root,
 		Read: files.read(s), Title: files.title,
@@ -73,14 +73,14 @@ func kustomized(name, folder string, files overlay, s *substituter) (documents, 
 	if errors.As(err, &refused) {
 		return documents{}, fault.Join(s.err(), err)
 	}
-	if err != nil && len(s.problems) > 0 { // kustomize only says in other words what came of them
+	if err != nil && len(s.problems) > 0 { // then kustomize only repeats these problems in other words
 		return documents{}, s.err()
 	}
 	if err != nil {
 		shown := strings.ReplaceAll(err.Error(), embeddedRoot, "")
 		return documents{}, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("render environment %s: %s", name, shown),
-			"the folder must be a kustomization, or have the file "+FromFile+
-				"; one that stands on ../base finds it beside itself or in cluster-init")
+			"Make the folder a kustomization, or write the file "+FromFile+
+				". A kustomization of ../base finds it next to its folder or in cluster-init.")
 	}
 	docs, err := split(resources)
 	if err != nil {
@@ -91,7 +91,7 @@ func kustomized(name, folder string, files overlay, s *substituter) (documents, 
 	return docs, nil
 }
 
-// locate finds the environment's folder and the file system that holds it.
+// locate finds the environment's folder and its file system.
 func locate(options Options) (name, folder string, files overlay, err error) {
 	if isPath(options.Name) {
 		return locateOnDisk(options, files)
@@ -113,7 +113,7 @@ func locate(options Options) (name, folder string, files overlay, err error) {
 func locateOnDisk(options Options, files overlay) (name, folder string, _ overlay, err error) {
 	folder, err = filepath.Abs(options.Name)
 	if err == nil {
-		// kustomize resolves links too: the folders beside it are those of the real place.
+		// kustomize resolves links too: the neighboring folders are those of the real place.
 		folder, err = filepath.EvalSymlinks(folder)
 	}
 	info, statErr := os.Stat(folder)
@@ -127,7 +127,7 @@ func locateOnDisk(options Options, files overlay) (name, folder string, _ overla
 	return filepath.Base(folder), folder, files, err
 }
 
-// title is an environment as the user knows it.
+// title is the name of an environment for its user.
 func title(name string) string {
 	if isPath(name) {
 		return "environment " + name
@@ -139,7 +139,7 @@ func isPath(name string) bool {
 	return strings.ContainsRune(name, filepath.Separator) || strings.HasPrefix(name, ".")
 }
 
-// split finds the three objects among what kustomize rendered. A Secret that is not there is empty.
+// split finds the three objects in kustomize's result. A missing Secret is empty.
 func split(resources resmap.ResMap) (documents, error) {
 	var docs documents
 	for _, resource := range resources.Resources() {

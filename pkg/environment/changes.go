@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// Change is one thing that a run is asked for and that a cluster was last given otherwise.
+// Change is a difference between what a run requests and what a cluster was last given.
 type Change struct {
 	// Key names it: a value's path, a component as components.NAME, or what is installed (flux, chart).
 	Key string
-	// From and To are what the cluster has and what it is to get, for people; empty for secrets.
+	// From and To are what the cluster has and what it would get, for people. They are empty for secrets.
 	From, To string
-	// TakesAway says what the change takes from a cluster that is in use; empty: nothing.
+	// TakesAway says what the change takes from a cluster that is in use. Empty means nothing.
 	TakesAway string
 }
 
@@ -28,8 +28,8 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s: %s -> %s", c.Key, c.From, c.To)
 }
 
-// Changes returns how the environment differs from what a cluster was last given, which is in these objects; one that
-// is nil was not there. It is sorted by key. No secret is in it.
+// Changes returns how the environment differs from what a cluster was last given, which is in these objects. A nil
+// object did not exist. The changes are sorted by key and contain no secret.
 func (e *Environment) Changes(given Objects) ([]Change, error) {
 	last, err := given.documents()
 	if err != nil {
@@ -37,7 +37,7 @@ func (e *Environment) Changes(given Objects) ([]Change, error) {
 	}
 	before, after := *e, *e
 	before.settle(last)
-	after.settle(e.stored) // a login that is not stored is not given
+	after.settle(e.stored) // a login that is not stored is not compared
 	changes := differences("", before.settled[Management], after.settled[Management], secretPaths(last, e.stored))
 	changes = append(changes, before.withoutComponents(e)...)
 	for i := range changes {
@@ -53,7 +53,7 @@ func (e *Environment) Changes(given Objects) ([]Change, error) {
 	return changes, nil
 }
 
-// takesAway judges one change; a Change that says it itself is left as it is.
+// takesAway judges one change. A Change that says it itself stays as it is.
 func takesAway(c Change, before, after Cluster) string {
 	switch c.Key {
 	case "cluster.control_plane.replicas":
@@ -74,13 +74,14 @@ func takesAway(c Change, before, after Cluster) string {
 	return c.TakesAway
 }
 
-// sameProviders reports whether the same providers make the machines. Others make new ones, whatever the shell gives
-// them.
+// sameProviders reports whether the same providers make the machines. Other providers make new ones, whatever the shell
+// says.
 func sameProviders(before, after Cluster) bool {
 	return before.InfraProvider == after.InfraProvider && before.BootstrapProvider == after.BootstrapProvider
 }
 
-// onlyByShell says that machines are replaced for a value that nothing but the shell gives; empty: it is not so.
+// onlyByShell reports that machines would be replaced for a value that only the shell gives. Empty means this is not
+// so.
 func (e *Environment) onlyByShell(key string, before *Environment) string {
 	v, from := e.shellValueAt(strings.Split(key, "."))
 	old, there := below(before.settled[Management], v.keys)
@@ -97,7 +98,7 @@ func fewer(before, after Machines, what string) string {
 	return ""
 }
 
-// Older says whether version a comes before b. What is no version is not older. Of two releases of RKE2 with one
+// Older reports whether version a comes before b. An invalid version is not older. Of two releases of RKE2 with one
 // Kubernetes the number at the end decides, as in v1.36.4+rke2r1.
 func Older(a, b string) bool {
 	one, errOne := version.ParseGeneric(a)
@@ -111,7 +112,7 @@ func Older(a, b string) bool {
 	return one.LessThan(other)
 }
 
-// rke2Release is the number of a release of RKE2; 0: it is none.
+// rke2Release returns the number of a release of RKE2, or 0.
 func rke2Release(version string) int {
 	_, release, _ := strings.Cut(version, "+rke2r")
 	n, err := strconv.Atoi(release)
@@ -121,11 +122,11 @@ func rke2Release(version string) int {
 	return n
 }
 
-// withoutComponents returns the components that e had and that after has not.
+// withoutComponents returns the components that e has and after has not.
 func (e *Environment) withoutComponents(after *Environment) []Change {
 	had, err := e.Components(Management)
 	has, errAfter := after.Components(Management)
-	// this version of the chart does not take what the cluster was given
+	// this version of the chart does not accept what the cluster was given
 	if err := errors.Join(err, errAfter); err != nil {
 		return []Change{{Key: "components", From: "not known", To: strconv.Itoa(len(has)),
 			TakesAway: "it is not known which components the cluster has: " + err.Error()}}
@@ -140,7 +141,7 @@ func (e *Environment) withoutComponents(after *Environment) []Change {
 	return off
 }
 
-// switchedOff says what becomes of what a component installed.
+// switchedOff describes what happens to what a component installed.
 func switchedOff(deletes bool) string {
 	if deletes {
 		return "Flux deletes what the component installed, except CRDs and namespaces"
@@ -155,7 +156,7 @@ func (o Objects) documents() (documents, error) {
 	read := func(what string, text []byte) map[string]any {
 		values, err := readValues(text)
 		if err != nil {
-			// the parser's own words may hold a secret
+			// the parser's error may contain a secret
 			problems = append(problems, fmt.Errorf("read %s, key %s: it is not YAML", what, ValuesKey))
 		}
 		return values

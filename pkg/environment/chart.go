@@ -54,8 +54,8 @@ func loadChart(content fs.FS) (*chart.Chart, []byte, error) {
 	return loaded, bootstrapValues, nil
 }
 
-// withDefinitions gives the chart what it must know of the definitions that are beside it, whatever its own file says
-// of them: it is published so.
+// withDefinitions gives the chart the hashes of the definitions next to it, whatever its own file says. The chart is
+// published in this form.
 func withDefinitions(content fs.FS, files []*loader.BufferedFile) ([]*loader.BufferedFile, error) {
 	known, err := definitions.Of(content)
 	if err != nil || len(known) == 0 {
@@ -67,10 +67,10 @@ func withDefinitions(content fs.FS, files []*loader.BufferedFile) ([]*loader.Buf
 	return append(files, &loader.BufferedFile{Name: name, Data: text}), err
 }
 
-// Values returns the values that the chart works with in a phase, its own defaults included. The map is a copy.
+// Values returns the values that the chart uses in a phase, including its own defaults. The map is a copy.
 func (e *Environment) Values(phase Phase) map[string]any { return copyMap(e.settled[phase]) }
 
-// settle makes the values that the environment has from now on.
+// settle sets the values of the environment.
 func (e *Environment) settle(effective documents) {
 	e.effective = effective.normalized()
 	e.stored = e.effective
@@ -81,7 +81,7 @@ func (e *Environment) settle(effective documents) {
 	e.openstack = decode[openStackValues](openstack)
 }
 
-// coalesced are the values as the chart works with them.
+// coalesced are the values as the chart sees them.
 func (e *Environment) coalesced(phase Phase) map[string]any {
 	values, err := chartutil.CoalesceValues(e.chart, e.given(phase))
 	if err != nil {
@@ -91,7 +91,7 @@ func (e *Environment) coalesced(phase Phase) map[string]any {
 	return values
 }
 
-// given are the values as the HelmRelease gives them to the chart.
+// given are the values as the HelmRelease passes them to the chart.
 func (e *Environment) given(phase Phase) map[string]any {
 	values := map[string]any{}
 	if phase == Bootstrap {
@@ -104,8 +104,8 @@ func release() chartutil.ReleaseOptions {
 	return chartutil.ReleaseOptions{Name: ReleaseName, Namespace: Namespace, Revision: 1, IsInstall: true}
 }
 
-// Render returns the objects that the chart makes in a phase. overrides is what the HelmRelease's own spec.values
-// holds, over all else. The error is a fault that says which value is wrong.
+// Render returns the objects that the chart makes in a phase. overrides is the HelmRelease's own spec.values, which win
+// over all others. The error is a fault that names the wrong value.
 func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstructured.Unstructured, error) {
 	values, err := chartutil.ToRenderValues(e.chart, merge(e.given(phase), overrides), release(),
 		chartutil.DefaultCapabilities)
@@ -124,8 +124,8 @@ func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstruct
 		for _, document := range strings.Split(rendered[name], "\n---\n") {
 			var object map[string]any
 			if err := yaml.Unmarshal([]byte(document), &object); err != nil {
-				return nil, fault.Wrap(fmt.Errorf("the chart renders %s as no YAML in phase %s: %w", name, phase, err),
-					fault.ValuesInvalid, "look for a value that needs quotes")
+				return nil, fault.Wrap(fmt.Errorf("the chart renders invalid YAML for %s in phase %s: %w", name, phase, err),
+					fault.ValuesInvalid, "Find the value that needs quotes.")
 			}
 			if len(object) > 0 {
 				objects = append(objects, &unstructured.Unstructured{Object: object})
@@ -135,7 +135,7 @@ func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstruct
 	return objects, checkUnique(objects)
 }
 
-// checkUnique refuses two objects of one name: Helm would refuse them later, or apply one of them only.
+// checkUnique refuses two objects of one name: Helm would refuse them later, or apply only one of them.
 func checkUnique(objects []*unstructured.Unstructured) error {
 	seen := map[string]bool{}
 	var problems []error

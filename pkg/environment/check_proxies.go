@@ -12,13 +12,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// proxyPaths are the values that hold a proxy, noProxyPath is that of what is reached without one.
+// proxyPaths are the values with a proxy, noProxyPath is the list of what is reached without one.
 func proxyPaths() []string { return []string{"proxies.http_proxy", "proxies.https_proxy"} }
 
 const noProxyPath = "proxies.no_proxy"
 
-// checkProxies refuses proxies and exceptions that programs would read differently, or not at all. The schema sees the
-// form of an address only.
+// checkProxies refuses proxies and exceptions that programs read differently, or not at all. The schema checks only the
+// form of an address.
 func (e *Environment) checkProxies() error {
 	var problems []error
 	for _, path := range proxyPaths() {
@@ -39,7 +39,7 @@ func (e *Environment) checkProxies() error {
 	return fault.Join(problems...)
 }
 
-// WithValidProxies is a lookup of variables that knows no proxy that Load would refuse: for who applies nothing.
+// WithValidProxies is a lookup of variables without proxies that Load would refuse, for commands that apply nothing.
 func WithValidProxies(lookup func(name string) (string, bool)) func(name string) (string, bool) {
 	return func(name string) (string, bool) {
 		value, found := lookup(name)
@@ -53,7 +53,7 @@ func WithValidProxies(lookup func(name string) (string, bool)) func(name string)
 	}
 }
 
-// notDirect are the entries of a list of what is reached without a proxy that some programs do not know.
+// notDirect returns the entries of a no-proxy list that some programs do not understand.
 func notDirect(list string) []string {
 	var wrong []string
 	for _, entry := range strings.Split(list, ",") {
@@ -64,7 +64,7 @@ func notDirect(list string) []string {
 	return wrong
 }
 
-// called is how the user knows a value: a variable by its name, all else by its path and where that is given.
+// called is the user's name of a value: a variable by its name, all else by its path and its place.
 func (e *Environment) called(path string) string {
 	where := strings.TrimSuffix(e.whence(path), ": ")
 	if strings.HasPrefix(where, "variable ") {
@@ -100,19 +100,19 @@ func isPort(text string) bool {
 	return err == nil && port > 0 && port < 65536
 }
 
-// proxyHint must not quote: an address may hold a password anywhere.
+// proxyHint must not quote: an address may contain a password anywhere.
 func proxyHint(text string) string {
 	scheme, _, _ := strings.Cut(text, "://")
 	switch {
 	case strings.HasPrefix(scheme, "socks"):
-		return "Give an HTTP proxy: not all that reaches the network from a cluster speaks SOCKS."
+		return "Set an HTTP proxy: some programs in a cluster do not support SOCKS."
 	case strings.Contains(text, "@"):
 		return `Write it as http://USER:PASSWORD@HOST:PORT, with # as %23, % as %25, / as %2F, ? as %3F and \ as %5C in USER and PASSWORD.`
 	}
 	return "Write it as http://proxy.example.org:3128, or leave it empty: then there is no proxy."
 }
 
-// isDirect reports whether Go, curl and systemd all know an entry of a list of what is reached without a proxy.
+// isDirect reports whether Go, curl and systemd all understand an entry of a no-proxy list.
 func isDirect(entry string) bool {
 	if _, err := netip.ParsePrefix(entry); err == nil || isHost(strings.TrimPrefix(entry, ".")) {
 		return true

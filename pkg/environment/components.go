@@ -10,17 +10,17 @@ import (
 type Component struct {
 	// Name of the component and of its Kustomization.
 	Name string
-	// Source is the name of the Flux source that it is read from: ReleaseName unless it has a repository of its own.
+	// Source is the name of the Flux source that it is read from: ReleaseName unless it has its own repository.
 	Source string
 	// Path of its folder in its source.
 	Path string
-	// Deletes reports that Flux deletes what the component installed when the component is switched off. The chart's
-	// default is to leave it.
+	// Deletes reports that Flux deletes what the component installed when the component is disabled. The chart's
+	// default is to keep it.
 	Deletes bool
 }
 
-// Components returns what is enabled in a phase, by name. What waits for what is between the chart, which refuses
-// cycles, and Flux.
+// Components returns what is enabled in a phase, by name. Dependencies are not checked here: the chart refuses cycles,
+// and Flux waits.
 func (e *Environment) Components(phase Phase) ([]Component, error) {
 	objects, err := e.Render(phase, nil)
 	if err != nil {

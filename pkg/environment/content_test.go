@@ -341,7 +341,7 @@ func TestOtherProxiesAreOtherMachinesAndPods(t *testing.T) {
 	}
 }
 
-// Where nobody says which namespace a Deployment is in, it could not read its proxies.
+// Without the namespace of a Deployment it could not read its proxies.
 func TestProxiesNeedTheNamespacesOfAComponent(t *testing.T) {
 	sets := []string{"components.own.enabled=true", "components.own.path=./own",
 		"components.own.controllers[0].deployment=a",

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// differences returns the values that are not the same, a map's one by one. Of those below a secret path nothing is
-// shown.
+// differences returns the values that differ, those of a map one by one. It shows nothing below a secret path.
 func differences(path string, before, after map[string]any, secret map[string]bool) []Change {
 	var all []Change
 	keys := map[string]any{}
@@ -27,7 +26,7 @@ func differences(path string, before, after map[string]any, secret map[string]bo
 			all = append(all, differences(at, oneMap, otherMap, secret)...)
 		case shown(one) == shown(other):
 		case secret[at] || Secret(key) || hasSecret(one) || hasSecret(other) || isMap || isOtherMap:
-			// what a map holds may be secret
+			// the content of a map may be secret
 			all = append(all, Change{Key: at})
 		default:
 			all = append(all, Change{Key: at, From: short(one), To: short(other)})
@@ -36,14 +35,14 @@ func differences(path string, before, after map[string]any, secret map[string]bo
 	return all
 }
 
-// shown is a value as JSON: a number is the same whether it was read from YAML or not.
+// shown formats a value as JSON: a number is the same whether it was read from YAML or not.
 func shown(value any) string {
 	if empty := reflect.ValueOf(value); !empty.IsValid() ||
 		(empty.Kind() == reflect.Slice || empty.Kind() == reflect.Map) && empty.Len() == 0 {
 		return "none"
 	}
 	encoded, err := json.Marshal(value)
-	if err != nil { // no value from YAML
+	if err != nil { // not a value from YAML
 		return "?"
 	}
 	return string(encoded)

@@ -23,22 +23,22 @@ type documents struct {
 	values, secrets, infraSecrets map[string]any
 }
 
-// secretPart matches keys whose values do not belong into a ConfigMap, wherever it stands in them. A proxy's address
-// may hold a password.
+// secretPart matches keys whose values do not belong in a ConfigMap, at any depth. A proxy's address may contain a
+// password.
 var secretPart = regexp.MustCompile(
 	`(?i)(password|passwd|token|secret|credential|private|api_?key|proxies|clouds_yaml)`)
 
-// Secret says whether a value's key is one of those that hold secrets: such a value does not belong into a file that
-// others may read.
+// Secret reports whether a value's key is one of those for secrets: such a value does not belong in a file that others
+// may read.
 func Secret(key string) bool { return secretPart.MatchString(key) || redact.SecretName(key) }
 
-// merged returns the three as Helm merges them.
+// merged returns the three documents as Helm merges them.
 func (d documents) merged() map[string]any {
 	return merge(merge(d.values, d.secrets), d.infraSecrets)
 }
 
-// with lays values over all three documents: secrets go to the last Secret, the rest to the ConfigMap, and a key
-// that a Secret sets too is changed there as well, because Helm merges Secrets later.
+// with merges values over all three documents: secrets go to the last Secret, the rest to the ConfigMap. A key that a
+// Secret sets too is changed there as well, because Helm merges Secrets later.
 func (d documents) with(over map[string]any) documents {
 	plain, secret := separate(over)
 	return documents{
@@ -48,8 +48,8 @@ func (d documents) with(over map[string]any) documents {
 	}
 }
 
-// merge lays over on base as Helm does: maps are merged, lists and all else replaced. A null stays, because Helm
-// deletes the chart's own value by it. Neither argument is changed.
+// merge merges over into base as Helm does: maps are merged, lists and all else replaced. A null stays, because Helm
+// deletes the chart's own value with it. Neither argument is changed.
 func merge(base, over map[string]any) map[string]any {
 	out := copyMap(base)
 	for key, value := range over {
@@ -65,7 +65,7 @@ func merge(base, over map[string]any) map[string]any {
 	return out
 }
 
-// overlayExisting lays over on base, but only where base has the key.
+// overlayExisting merges over into base, but only where base has the key.
 func overlayExisting(base, over map[string]any) map[string]any {
 	out := copyMap(base)
 	for key, value := range over {
@@ -84,7 +84,7 @@ func overlayExisting(base, over map[string]any) map[string]any {
 	return out
 }
 
-// separate splits values in those that may be read by everybody and those that look like secrets.
+// separate splits values into public ones and those that look like secrets.
 func separate(values map[string]any) (plain, secret map[string]any) {
 	plain, secret = map[string]any{}, map[string]any{}
 	for key, value := range values {
@@ -109,7 +109,7 @@ func separate(values map[string]any) (plain, secret map[string]any) {
 }
 
 // hasSecret reports whether a list has secrets in one of its entries, at any depth. Helm replaces lists as a whole, so
-// that all of it goes where they go.
+// the whole list is treated as secret.
 func hasSecret(value any) bool {
 	list, isList := value.([]any)
 	return isList && slices.ContainsFunc(list, keepsSecret)
@@ -120,7 +120,7 @@ func keepsSecret(entry any) bool {
 	if !isMap {
 		return hasSecret(entry)
 	}
-	// as variables are written
+	// in the form of environment variables
 	if name, isText := fields["name"].(string); isText && fields["value"] != nil && Secret(name) {
 		return true
 	}

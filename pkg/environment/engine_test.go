@@ -7,7 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
-// The address of an engine elsewhere means nothing to containers beside it: they use its socket.
+// The address of a remote engine means nothing to its own containers: they use its socket.
 func TestProviderUsesTheEnginesSocket(t *testing.T) {
 	for host, socket := range map[string]string{
 		"":                                  "/var/run/docker.sock",

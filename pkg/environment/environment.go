@@ -1,6 +1,6 @@
-// Package environment turns environment-values/ENV, a kustomization, into an immutable and validated Environment:
-// the values of the telco-cloud-init chart, the objects that carry them, and what the chart makes of them.
-// Everything that can be wrong with an environment is found here, before anything is created.
+// Package environment turns environment-values/ENV, a kustomization, into an immutable and validated Environment: the
+// values of the telco-cloud-init chart, the objects that carry them, and what the chart makes of them. It finds every
+// mistake in an environment before anything is created.
 package environment
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Phase says in which cluster the chart is installed; it is the chart's value `phase`.
+// Phase is the cluster in which the chart is installed. It is the chart's value `phase`.
 type Phase string
 
 // The two clusters of `up`.
@@ -21,49 +21,49 @@ const (
 	Management Phase = "management"
 )
 
-// Options says what to load. Name and Content are required.
+// Options specifies what to load. Name and Content are required.
 type Options struct {
-	// Name of an environment in Content, or a path to the user's own folder: all that holds a path separator, or
-	// starts with a dot, is a path.
+	// Name of an environment in Content, or a path to the user's own folder: a name with a path separator, or a leading
+	// dot, is a path.
 	Name string
 	// Content holds the folders charts and environment-values, see the root package.
 	Content fs.FS
-	// Variables looks up what ${NAME} stands for; os.LookupEnv fits. Nil knows no variable.
+	// Variables looks up the value of ${NAME}, as os.LookupEnv does. Nil has no variable.
 	Variables func(name string) (string, bool)
-	// Derive finds out what a variable stands for that Variables does not know, or only as empty: credentials, for
-	// example, that other tools keep elsewhere. It is asked only for variables that the files use. Nil derives none.
+	// Derive finds the value of a variable that Variables does not have, or has only as empty: for example credentials
+	// that other tools keep elsewhere. It is called only for variables that the files use. Nil derives none.
 	Derive func(ctx context.Context, name string) (value string, found bool, err error)
-	// NamesOnly is for commands that only want to know what an environment's things are called: variables that are not
-	// set are empty, and values are held against the schema, but nothing is made of them.
+	// NamesOnly is for commands that need only the names of an environment: variables that are not set are empty, and
+	// values are checked with the schema, but the chart is not rendered.
 	NamesOnly bool
-	// ValuesFiles are further YAML files of values, over the environment's, the last one wins.
-	// "-" is what Input returns.
+	// ValuesFiles are further YAML files of values that override the environment's, the last one wins. "-" is the
+	// result of Input.
 	ValuesFiles []string
-	// Input is the content of the values file "-"; nil: there is none.
+	// Input is the content of the values file "-". Nil means there is none.
 	Input func() ([]byte, error)
-	// Sets are values in the syntax of `helm --set`, over everything else.
+	// Sets are values in the syntax of `helm --set`, which override everything else.
 	Sets []string
-	// Secrets, if any, is given the values of the two Secrets as soon as they are known. They may be wrong themselves,
-	// and errors may quote them.
+	// Secrets, if any, receives the values of the two Secrets as soon as they are known. They may be invalid, and
+	// errors may quote them.
 	Secrets func(documents ...map[string]any)
-	// Check, if any, is asked for more that is wrong as soon as the values could be read, so that it is reported with
-	// the rest. They may be wrong themselves: what is not known, or of another type, is empty.
+	// Check, if any, is called for further checks as soon as the values could be read, so that its errors are reported
+	// with the rest. The values may be invalid: what is not known, or of another type, is empty.
 	Check func(*Environment) error
-	// Ranges, if any, returns the ranges of addresses that the provider of the machines uses: they must not overlap
-	// those of pods and services. The values may be wrong, as for Check.
+	// Ranges, if any, returns the address ranges that the provider of the machines uses: they must not overlap those of
+	// pods and services. The values may be invalid, as for Check.
 	Ranges func(*Environment) []Range
 
-	// root is a folder, after symbolic links: only secrets of folders below it are used. Empty: the one that holds
-	// Name.
+	// root is a folder, after symbolic links: only secrets of folders below it are used. Empty means the folder that
+	// contains Name.
 	root string
 }
 
-// Environment is the validated input of a run. It never changes; WithOverrides makes another one.
+// Environment is the validated input of a run. It never changes. WithOverrides makes another one.
 type Environment struct {
 	name      string
 	argument  string // see Argument
 	builtOn   string // see BuiltOn
-	title     string // the environment as the user knows it
+	title     string // the environment's name for its user
 	namesOnly bool
 	ranges    func(*Environment) []Range
 	chart     *chart.Chart
@@ -72,25 +72,25 @@ type Environment struct {
 	overrides map[string]any           // what cluster-init decides
 	user      map[string]any           // values files and --set
 	effective documents                // all of the above, in the three objects
-	stored    documents                // the same without a login that nothing needs: what a cluster gets
-	settled   map[Phase]map[string]any // the same as the chart works with it, its defaults included
+	stored    documents                // the same without an unused login: what a cluster gets
+	settled   map[Phase]map[string]any // the same as the chart sees it, including its defaults
 	spec      Spec                     // the same for the management cluster, typed
 	openstack openStackValues          // and those of OpenStack, with secrets
 	noProxy   map[Phase]string         // see NoProxy
-	kept      keptValues               // what the cluster keeps, over all else
+	kept      keptValues               // values stored in the cluster, which override all others
 	git       gitValues                // and those of Git, with secrets
 
 	sourceHosts bool // whether the hosts of the default login are from the source
 
-	// Where values come from, each place after those that it wins over.
+	// The places that values come from, each after those that it overrides.
 	files, valuesFiles []layer
 	sets               map[string]any
-	filled             map[string]bool // scalars of files that variables are in: what they hold is not quoted
+	filled             map[string]bool // scalars of files with variables: their content is not quoted
 }
 
-// Load reads, substitutes, merges and validates an environment. All that is wrong is reported at once, see fault.Join.
-// The faults are of these codes: EnvironmentUnknown, EnvironmentInvalid, VariableMissing, ValuesInvalid,
-// ComponentUnknown and ComponentCycle, and what Options.Derive and Options.Check fail with.
+// Load reads, substitutes, merges and validates an environment. It reports all mistakes at once, see fault.Join. The
+// faults have these codes: EnvironmentUnknown, EnvironmentInvalid, VariableMissing, ValuesInvalid, ComponentUnknown and
+// ComponentCycle, and those of Options.Derive and Options.Check.
 func Load(ctx context.Context, options Options) (*Environment, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	files := s.layers
 	valuesFiles, fileErr := readValuesFiles(options, s)
 	if all := fault.Join(s.err(), err, fileErr); all != nil && (docs.values == nil || fileErr != nil) {
-		return nil, all // there is nothing to look at
+		return nil, all // there are no values to check
 	}
 	env := &Environment{name: name, argument: options.Name, builtOn: builtOn, title: title(options.Name),
 		namesOnly: options.NamesOnly, ranges: options.Ranges, chart: loaded, bootstrap: bootstrapValues,
@@ -116,7 +116,7 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 		options.Secrets(env.SecretDocuments()...)
 	}
 	if err := env.checkTemplates(); err != nil {
-		return nil, err // a template runs with all that follows
+		return nil, err // rendering would run the template
 	}
 	err = fault.Join(s.counting(env.effective.merged()), setsErr, s.lackSecrets(options.Name, files, env.user))
 	if err == nil {
@@ -148,6 +148,6 @@ func (e *Environment) WithOverrides(overrides map[string]any) (*Environment, err
 // Name is the environment's name, for a folder of the user's own that of the folder.
 func (e *Environment) Name() string { return e.name }
 
-// BuiltOn is the environment at the bottom, when the one that was loaded, or one that it stands on, names it in its
-// FromFile; else its own name.
+// BuiltOn is the built-in environment that this one is based on, directly or not, by its FromFile. Otherwise it is its
+// own name.
 func (e *Environment) BuiltOn() string { return e.builtOn }

@@ -11,16 +11,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
-// chartFailure finds the codes that the chart's own checks put before each of their messages in Helm's error. A message
-// may be followed by a line for the hint.
+// chartFailure finds the codes that the chart's own checks put before each of their messages in Helm's error. A line
+// with the hint may follow a message.
 var chartFailure = regexp.MustCompile(`(?m)(?:^|: )((?:component|values)/[a-z]+): `)
 
-// valuePath finds where a message of the chart speaks of a value.
+// valuePath finds the path of a value in a message of the chart.
 var valuePath = regexp.MustCompile(
 	`\b(?:cluster|components|flux|git_auth_default|git_repo_templates|proxies|registry_secret|source)(?:\.[A-Za-z0-9_-]+)+`)
 
-// explain turns an error of Helm into faults with the words that help, one for each thing that is wrong. What comes of
-// a value that is unknown is left out.
+// explain turns an error of Helm into faults with useful messages, one for each mistake. It omits consequences of an
+// unknown value.
 func (e *Environment) explain(phase Phase, err error) []error {
 	text := err.Error()
 	if found := chartFailure.FindAllStringSubmatchIndex(text, -1); found != nil {
@@ -33,7 +33,7 @@ func (e *Environment) explain(phase Phase, err error) []error {
 		text), valuesHint)}
 }
 
-const valuesHint = "charts/telco-cloud-init/values.yaml says what each value means"
+const valuesHint = "Read charts/telco-cloud-init/values.yaml for the meaning of each value."
 
 func (e *Environment) chartProblems(text string, found [][]int) []error {
 	var problems []error
@@ -50,27 +50,27 @@ func (e *Environment) chartProblems(text string, found [][]int) []error {
 		code := fault.ValuesInvalid
 		switch text[match[2]:match[3]] {
 		case "component/unknown":
-			code, hint = fault.ComponentUnknown, "correct the name, or add the component under `components`"
+			code, hint = fault.ComponentUnknown, "Correct the name, or add the component under `components`."
 		case "component/disabled":
-			code, hint = fault.ComponentUnknown, "enable both in the same phase, or take the one out of the other's "+
+			code, hint = fault.ComponentUnknown, "Enable both in the same phase, or remove the one from the other's "+
 				"dependsOn"
 		case "component/cycle":
-			code, hint = fault.ComponentCycle, "take one of them out of another's dependsOn"
+			code, hint = fault.ComponentCycle, "Remove one of them from another's dependsOn."
 		}
 		problems = append(problems, fault.New(code, e.whence(paths...)+message, hint))
 	}
 	return problems
 }
 
-// isUnknown tells whether the value at a dotted path could not be found out.
+// isUnknown reports whether the value at a dotted path is unknown because a variable is missing.
 func (e *Environment) isUnknown(path string) bool {
 	value, _ := at(e.settled[Management], path)
 	text, _ := value.(string)
 	return strings.Contains(text, unknownValue)
 }
 
-// checkNames refuses a component that the chart does not know and that does not say where it comes from: most
-// likely its name is misspelt, and Flux would only find out that its folder is missing.
+// checkNames refuses a component that the chart does not know and that names no source: its name is probably misspelt,
+// and Flux would only report a missing folder.
 func (e *Environment) checkNames() error {
 	var problems []error
 	known, _ := e.chart.Values["components"].(map[string]any)

@@ -14,27 +14,27 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// substituter reads YAML files with their variables filled in. It works on parsed scalars, never on text, so a
-// value cannot change the structure of the file, whatever it holds.
+// substituter reads YAML files with their variables filled in. It works on parsed scalars, never on text, so a value
+// cannot change the structure of the file, whatever it contains.
 type substituter struct {
 	lookup func(string) (string, bool)
-	failed error // why the variable that was looked up last could not be
-	// inShell are the variables that the shell has and that are not empty, derived those that have a value from
-	// elsewhere, of those looked up so far.
+	failed error // the error of the last variable lookup
+	// inShell are the variables that the shell has and that are not empty, derived those with a value from elsewhere,
+	// of all looked up so far.
 	inShell, derived map[string]bool
-	// problems are all that was wrong with files so far. kustomize rewrites the errors of its file system, and it alone
-	// knows which file it was.
+	// problems are all mistakes in files so far. kustomize rewrites the errors of its file system, and only it knows
+	// the file.
 	problems []problem
-	filled   map[string]bool // scalars that a variable with a value is in, as they are with it
-	layers   []layer         // the values of each file that was read, in that order
-	withheld []withheld      // the secrets of folders elsewhere
+	filled   map[string]bool // scalars with a filled-in variable, in their final form
+	layers   []layer         // the values of each file, in the order of reading
+	withheld []withheld      // the secrets of other folders
 }
 
-// mostVariables bounds those of a file: each one that is missing is held against all values.
+// mostVariables is the maximum number in a file: each missing one is compared with all values.
 const mostVariables = 2000
 
-// process returns the content of a YAML file as kustomize shall see it. What a variable stands for that is missing is
-// unknown from then on: only a file that cannot be read at all is an error at once.
+// process returns the content of a YAML file for kustomize. The value of a missing variable is unknown from then on:
+// only a file that cannot be read at all is an error at once.
 func (s *substituter) process(file origin, content []byte) ([]byte, error) {
 	out, err := s.substitute(file, content)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *substituter) process(file origin, content []byte) ([]byte, error) {
 	return out, nil
 }
 
-// located says where a problem with a scalar is, and what to do about it.
+// located adds the place of a problem with a scalar, and a hint.
 func located(file origin, line int, err error) error {
 	here := fmt.Errorf("%s: line %d: %w", file, line, err)
 	var missing missingVariable
@@ -79,7 +79,7 @@ func (s *substituter) substitute(file origin, content []byte) ([]byte, error) {
 		return nil, err
 	}
 	if root.Content[0].Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: it is no YAML map of values (KEY: VALUE)", root.Content[0].Line)
+		return nil, fmt.Errorf("line %d: it is not a YAML map of values (KEY: VALUE)", root.Content[0].Line)
 	}
 	s.expandNode(file, root)
 	var out bytes.Buffer
@@ -90,8 +90,8 @@ func (s *substituter) substitute(file origin, content []byte) ([]byte, error) {
 	return out.Bytes(), unpack.YAML(out.Bytes()) // a variable may be large, and an alias may repeat it
 }
 
-// expandNode fills in the variables of all scalars under node. A scalar without quotes takes the type of what it
-// becomes, one with quotes stays a string.
+// expandNode fills in the variables of all scalars under node. A scalar without quotes gets the type of its new
+// content, one with quotes stays a string.
 func (s *substituter) expandNode(file origin, node *yaml.Node) {
 	for _, child := range node.Content {
 		s.expandNode(file, child)
@@ -99,14 +99,14 @@ func (s *substituter) expandNode(file origin, node *yaml.Node) {
 	if node.Kind != yaml.ScalarNode || !strings.Contains(node.Value, "${") {
 		return
 	}
-	used := false // the value of a variable, and not only defaults
+	used := false // the value of a variable, not only defaults
 	value, err := expand(node.Value, func(name string) (string, bool) {
 		value, found := s.lookup(name)
 		used = used || value != ""
 		return value, found
 	})
 	var problems []error
-	if s.failed != nil { // then it does not matter that there is a default, or none
+	if s.failed != nil { // then a default does not matter
 		problems, err, s.failed = []error{fmt.Errorf("%s: %w", file, s.failed)}, nil, nil
 	}
 	for _, problem := range fault.Problems(err) {
@@ -124,18 +124,18 @@ func (s *substituter) expandNode(file origin, node *yaml.Node) {
 	}
 	node.Tag = ""
 	if value == "" || strings.Contains(value, "\n") {
-		// Nothing would be null, and null deletes.
+		// Empty text would become null, and null deletes.
 		node.Tag, node.Style = "!!str", yaml.DoubleQuotedStyle
 	}
 }
 
-// refuseVariables refuses what looks like a variable in a file that is no file of values.
+// refuseVariables refuses what looks like a variable in a file that is not a file of values.
 func (s *substituter) refuseVariables(file origin, content []byte) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var problems []error
 	for {
 		var node yaml.Node
-		if decoder.Decode(&node) != nil { // its end, or no YAML, which kustomize says
+		if decoder.Decode(&node) != nil { // the end, or invalid YAML, which kustomize reports
 			break
 		}
 		for _, line := range linesWithVariables(&node) {

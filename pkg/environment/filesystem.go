@@ -12,19 +12,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kustomize"
 )
 
-// embeddedRoot is where the content is mounted for kustomize. It only has to be a place that no user's folder is in.
+// embeddedRoot is where the content is mounted for kustomize. It must not be in any user's folder.
 const embeddedRoot = "/.cluster-init-content/"
 
 const environmentsFolder = "environment-values"
 
-// overlay is what kustomize reads: a folder next to the user's own one that is not there (../base) is taken from the
+// overlay is the file system of kustomize: a missing folder next to the user's own one (../base) is read from the
 // content.
 type overlay struct {
 	filesys.FileSystem // the disk, or the content in memory
 	fallback           filesys.FileSystem
-	folder, given      string // the user's own folder: where it is, and as the user called it
-	// root holds the environment's folder and those next to it: environments stand on ../base, and nothing above is
-	// theirs.
+	folder, given      string // the user's own folder: its path, and the user's name for it
+	// root contains the environment's folder and those next to it: environments use ../base, and nothing above.
 	root string
 }
 
@@ -35,11 +34,11 @@ func (o overlay) pick(name string) filesys.FileSystem {
 	return o.fallback
 }
 
-// ReadFile reads a file from the place where it is.
+// ReadFile reads a file from its place.
 func (o overlay) ReadFile(name string) ([]byte, error) { return o.pick(name).ReadFile(name) }
 
-// read returns what kustomize gets of each file: variables are filled in only in files of values and secrets. What else
-// is made of a variable could name the files that are read.
+// read returns what kustomize gets of each file. It fills in variables only in files of values and secrets: elsewhere a
+// variable could name the files to read.
 func (o overlay) read(s *substituter) func(string, kustomize.Role, []byte) ([]byte, error) {
 	return func(name string, role kustomize.Role, content []byte) ([]byte, error) {
 		file := o.origin(name)
@@ -53,7 +52,7 @@ func (o overlay) read(s *substituter) func(string, kustomize.Role, []byte) ([]by
 	}
 }
 
-// title is a path as the user knows it.
+// title is the user's name of a path.
 func (o overlay) title(name string) string {
 	if name == o.folder {
 		return o.given
@@ -61,7 +60,7 @@ func (o overlay) title(name string) string {
 	return o.origin(name).String()
 }
 
-// origin is where the user finds a file.
+// origin is a file as the user finds it.
 func (o overlay) origin(name string) origin {
 	if inside, embedded := strings.CutPrefix(name, embeddedRoot); embedded {
 		return origin{path: inside, builtIn: true}
@@ -70,7 +69,7 @@ func (o overlay) origin(name string) origin {
 	if err != nil {
 		return origin{path: name}
 	}
-	if !o.FileSystem.Exists(name) { // taken from the content, as if that were beside the folder
+	if !o.FileSystem.Exists(name) { // read from the content, as if that were next to the folder
 		return origin{path: path.Join(environmentsFolder, path.Base(o.folder), filepath.ToSlash(relative)),
 			builtIn: true}
 	}
@@ -80,16 +79,16 @@ func (o overlay) origin(name string) origin {
 	return origin{path: strings.TrimSuffix(o.given, string(filepath.Separator)) + string(filepath.Separator) + relative}
 }
 
-// Exists says whether a file or folder is in either place.
+// Exists reports whether a file or folder is in either place.
 func (o overlay) Exists(name string) bool { return o.pick(name).Exists(name) }
 
-// IsDir says whether name is a folder in the place where it is.
+// IsDir reports whether name is a folder in its place.
 func (o overlay) IsDir(name string) bool { return o.pick(name).IsDir(name) }
 
-// ReadDir lists the folder in the place where it is.
+// ReadDir lists the folder in its place.
 func (o overlay) ReadDir(name string) ([]string, error) { return o.pick(name).ReadDir(name) }
 
-// Glob lists what matches on the disk, or else in the content.
+// Glob lists the matches on the disk, or else in the content.
 func (o overlay) Glob(pattern string) ([]string, error) {
 	found, err := o.FileSystem.Glob(pattern)
 	if err != nil || len(found) > 0 || o.fallback == nil {
@@ -98,12 +97,12 @@ func (o overlay) Glob(pattern string) ([]string, error) {
 	return o.fallback.Glob(pattern)
 }
 
-// Walk goes through a folder in the place where it is.
+// Walk walks a folder in its place.
 func (o overlay) Walk(name string, walk filepath.WalkFunc) error {
 	return o.pick(name).Walk(name, walk)
 }
 
-// CleanedAbs resolves a path in the place where it is.
+// CleanedAbs resolves a path in its place.
 func (o overlay) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
 	return o.pick(name).CleanedAbs(name)
 }
@@ -121,5 +120,5 @@ func mount(content fs.FS, dir string) (filesys.FileSystem, error) {
 		}
 		return memory.WriteFile(path.Join(dir, strings.TrimPrefix(name, environmentsFolder)), data)
 	})
-	return memory, fault.Wrap(err, fault.EnvironmentInvalid, "the content is incomplete: build cluster-init again")
+	return memory, fault.Wrap(err, fault.EnvironmentInvalid, "Build cluster-init again: its content is incomplete.")
 }

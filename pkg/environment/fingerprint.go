@@ -2,7 +2,7 @@ package environment
 
 import "crypto/rand"
 
-// fingerprintKey is the value with the random text in the fingerprints of a cluster's secrets.
+// fingerprintKey is the value with the random text for fingerprints of a cluster's secrets.
 const fingerprintKey = "secret_fingerprint_key"
 
 // WithFingerprintKey returns the environment with a new random key for fingerprints of secrets, unless it has one.
@@ -13,7 +13,7 @@ func (e *Environment) WithFingerprintKey() (*Environment, error) {
 	return e.WithOverrides(map[string]any{fingerprintKey: rand.Text()})
 }
 
-// keepFingerprintKey returns the environment with the key that a cluster was last given, unless it has one of its own.
+// keepFingerprintKey returns the environment with the key that a cluster was last given, unless it has its own.
 func (e *Environment) keepFingerprintKey(before map[string]any) (*Environment, error) {
 	key, _ := before[fingerprintKey].(string)
 	if key == "" || e.fingerprintKey() != "" {

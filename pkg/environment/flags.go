@@ -22,13 +22,13 @@ func (e *Environment) fromFlags() map[string]any {
 	return values
 }
 
-// flagRecord lists the paths of the values that flags gave, each as a list of keys. It has no value.
+// flagRecord lists the paths of the values that flags gave, each as a list of keys. It contains no value.
 func (e *Environment) flagRecord() string {
-	text, _ := json.Marshal(leafPaths(nil, e.fromFlags())) // strings always fit
+	text, _ := json.Marshal(leafPaths(nil, e.fromFlags())) // strings can always be encoded
 	return string(text)
 }
 
-// leafPaths returns the keys that lead to each value that is no map, sorted.
+// leafPaths returns the keys that lead to each value that is not a map, sorted.
 func leafPaths(above []string, values map[string]any) [][]string {
 	paths := [][]string{}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -42,8 +42,8 @@ func leafPaths(above []string, values map[string]any) [][]string {
 	return paths
 }
 
-// KeepFlags returns the environment with the values that flags gave a cluster, if this run has no flag that gives one:
-// a command on another machine needs none of them. With one flag, all must be given.
+// KeepFlags returns the environment with the values that flags once gave a cluster, if this run has no such flag: a
+// command on another machine then needs none. With one such flag, all must be given.
 func (e *Environment) KeepFlags(given Objects) (*Environment, error) {
 	last, err := given.documents()
 	if err != nil {

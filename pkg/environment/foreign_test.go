@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// The folder of somebody else is read, and neither run nor asked anywhere, whatever it says.
+// A folder of another user is read, but nothing in it is run or fetched, whatever it says.
 func TestAFolderRunsAndFetchesNothing(t *testing.T) {
 	asked := ""
 	server := httptest.NewServer(http.HandlerFunc(

@@ -15,20 +15,20 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// The files of an environment that stands on another one without kustomize.
+// The files of an environment that is based on another one without kustomize.
 const (
 	FromFile         = "environment.yaml"
 	OwnValuesFile    = "values.yaml"
 	OwnSecretsFile   = "secrets.yaml"
-	mostEnvironments = 8 // that stand on each other
+	mostEnvironments = 8 // that are based on each other
 )
 
 // fromFile is the content of FromFile.
 type fromFile struct {
-	From string `json:"from"` // a built-in environment, or a path, seen from the folder
+	From string `json:"from"` // a built-in environment, or a path relative to the folder
 }
 
-// readFrom reads the FromFile of a folder; false: it has none, and is a kustomization.
+// readFrom reads the FromFile of a folder. False means the folder has none, and is a kustomization.
 func readFrom(folder, given string) (fromFile, bool, error) {
 	var f fromFile
 	name := filepath.Join(given, FromFile)
@@ -39,7 +39,7 @@ func readFrom(folder, given string) (fromFile, bool, error) {
 	kustomization := kustomizationOf(folder)
 	var any map[string]any
 	if kustomization != "" && (err != nil || unpack.Unmarshal(content, &any) != nil || any["from"] == nil) {
-		return f, false, nil // a file of the user's own, which happens to have this name
+		return f, false, nil // a user's own file that happens to have this name
 	}
 	if err == nil {
 		_, err = onlyDocument(content)
@@ -50,7 +50,7 @@ func readFrom(folder, given string) (fromFile, bool, error) {
 	switch {
 	case err != nil:
 		return f, true, fault.Wrap(fmt.Errorf("read %s: %w", name, err), fault.EnvironmentInvalid,
-			"Write one line: from: ENVIRONMENT")
+			"Write one line into it: from: ENVIRONMENT")
 	case f.From == "":
 		return f, true, fault.New(fault.EnvironmentInvalid, "read "+name+": from is empty",
 			"Write one line: from: ENVIRONMENT")
@@ -63,7 +63,7 @@ func readFrom(folder, given string) (fromFile, bool, error) {
 	return f, true, nil
 }
 
-// kustomizationOf is the name of a folder's kustomization file; empty: it has none.
+// kustomizationOf returns the name of a folder's kustomization file. Empty means it has none.
 func kustomizationOf(folder string) string {
 	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
@@ -73,8 +73,8 @@ func kustomizationOf(folder string) string {
 	return ""
 }
 
-// inherit returns the name of the environment at the bottom, and the values of the one that a folder stands on with
-// those of the folder over them.
+// inherit returns the name of the built-in environment below, and the values of the environment that a folder is based
+// on, overridden by the folder's own.
 func (f fromFile) inherit(options Options, s *substituter, folder string, depth int) (string, documents, error) {
 	if depth >= mostEnvironments {
 		return "", documents{}, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s stands on %d others", options.Name,
@@ -83,7 +83,7 @@ func (f fromFile) inherit(options Options, s *substituter, folder string, depth 
 	given := options.Name
 	parent := options
 	if parent.Name = f.From; isPath(f.From) && !filepath.IsAbs(f.From) {
-		parent.Name = filepath.Join(folder, f.From) // from the real place, whatever links led there
+		parent.Name = filepath.Join(folder, f.From) // by the real path, whatever links led there
 	}
 	_, builtOn, docs, err := buildAt(parent, s, depth+1)
 	if err != nil {
@@ -103,8 +103,7 @@ func (f fromFile) inherit(options Options, s *substituter, folder string, depth 
 	return builtOn, docs, nil
 }
 
-// valuesOnly lays the values of a folder elsewhere over docs, and withholds its secrets. It looks up no variable in
-// these.
+// valuesOnly merges the values of another folder over docs, and withholds its secrets. It looks up no variable in them.
 func (s *substituter) valuesOnly(folder, given string, docs documents) (documents, error) {
 	values, valuesErr := s.own(folder, given, OwnValuesFile)
 	content, file, secretsErr := s.readOwn(folder, given, OwnSecretsFile)
@@ -123,7 +122,7 @@ func (s *substituter) valuesOnly(folder, given string, docs documents) (document
 	return docs.with(values), nil
 }
 
-// own reads a file of values in the folder; one that is not there has none.
+// own reads a file of values in the folder. A missing file has none.
 func (s *substituter) own(folder, given, name string) (map[string]any, error) {
 	content, file, err := s.readOwn(folder, given, name)
 	if err != nil || content == nil {
@@ -135,7 +134,7 @@ func (s *substituter) own(folder, given, name string) (map[string]any, error) {
 	return valuesIn(file, content)
 }
 
-// readOwn is the content of a file in the folder; nil: it is not there.
+// readOwn returns the content of a file in the folder. Nil means it does not exist.
 func (s *substituter) readOwn(folder, given, name string) ([]byte, origin, error) {
 	file := origin{path: filepath.Join(given, name)}
 	content, err := kustomize.ReadBelow(filepath.Dir(folder), filepath.Join(folder, name))
@@ -148,7 +147,7 @@ func (s *substituter) readOwn(folder, given, name string) ([]byte, origin, error
 	return content, file, nil
 }
 
-// onlyMap are the values in a file of which no variable is looked up.
+// onlyMap returns the values in a file without looking up variables.
 func onlyMap(file origin, content []byte) (map[string]any, error) {
 	if _, err := onlyDocument(content); err != nil {
 		hint := cmp.Or(fault.HintOf(err), file.hint())

@@ -201,11 +201,11 @@ func TestScaffoldNamesWithheldSecrets(t *testing.T) {
 	if text := string(files["values.yaml"]); !strings.Contains(text, "git_auth_default.password") || showsProd(text) {
 		t.Errorf("got\n%s", text)
 	}
-	beside, err := environment.Scaffold(t.Context(), options, filepath.Join(filepath.Dir(prod), "mine"), "mine")
+	adjacent, err := environment.Scaffold(t.Context(), options, filepath.Join(filepath.Dir(prod), "mine"), "mine")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := string(beside["values.yaml"]); strings.Contains(text, "git_auth_default.password") {
+	if text := string(adjacent["values.yaml"]); strings.Contains(text, "git_auth_default.password") {
 		t.Errorf("got\n%s", text)
 	}
 }

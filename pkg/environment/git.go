@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// gitValues are those of the chart that say how Git repositories of components are read.
+// gitValues are the chart's values for reading Git repositories of components.
 type gitValues struct {
 	Auth struct {
 		Username      string   `json:"username"`
@@ -23,11 +23,11 @@ type gitValues struct {
 	Repositories map[string]any `json:"git_repo_templates"`
 }
 
-// GitHosts returns the hosts that the default login may go to; none: that of the source alone.
+// GitHosts returns the hosts that the default login may go to. Without any it goes only to that of the source.
 func (e *Environment) GitHosts() []string { return e.git.Auth.Hosts }
 
-// GitHost returns the host of a repository's address, with its port unless the scheme has it by default. It follows the
-// chart's template telco-cloud-init.gitHost. It is empty for what is no address.
+// GitHost returns the host of a repository's address, with its port unless that is the scheme's default. It follows the
+// chart's template telco-cloud-init.gitHost. It is empty for an invalid address.
 func GitHost(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -37,9 +37,9 @@ func GitHost(address string) string {
 	return strings.TrimSuffix(host, map[string]string{"https": ":443", "http": ":80", "ssh": ":22"}[u.Scheme])
 }
 
-// WithGitHost returns a copy whose default login goes to repositories of components at the host of the source, too.
-// Hosts that the environment names are all that there are. Where no component has a repository at that host, the copy
-// is the same.
+// WithGitHost returns a copy whose default login also goes to repositories of components at the host of the source.
+// Hosts that the environment names are the complete list. If no component has a repository at that host, the copy is
+// the same.
 func (e *Environment) WithGitHost(host string) (*Environment, error) {
 	if host == "" || len(e.git.Auth.Hosts) > 0 || e.git.Auth.Password == "" && e.git.Auth.Secret == "" {
 		return e, nil
@@ -57,7 +57,7 @@ func (e *Environment) WithGitHost(host string) (*Environment, error) {
 
 const hostsPath = "git_auth_default.hosts"
 
-// withSourceHosts returns a copy that has hosts from the source, and not from its files.
+// withSourceHosts returns a copy with hosts from the source, not from its files.
 func (e *Environment) withSourceHosts(hosts []any) (*Environment, error) {
 	with, err := e.WithOverrides(map[string]any{"git_auth_default": map[string]any{"hosts": hosts}})
 	if err != nil {
@@ -68,8 +68,8 @@ func (e *Environment) withSourceHosts(hosts []any) (*Environment, error) {
 }
 
 // keepSourceHosts returns a copy with the hosts that an earlier run took from its source, if this one has none: a shell
-// without the token, or a command without --source-url, takes nothing away. A login that the cluster does not have
-// never goes there.
+// without the token, or a command without --source-url, removes nothing. A login that the cluster does not have never
+// goes there.
 func (e *Environment) keepSourceHosts(given Objects, before map[string]any) (*Environment, error) {
 	value, _ := below(before, strings.Split(hostsPath, "."))
 	hosts, _ := value.([]any)
@@ -81,8 +81,8 @@ func (e *Environment) keepSourceHosts(given Objects, before map[string]any) (*En
 	return e.withSourceHosts(hosts)
 }
 
-// forgetUnusedLogin finds out whether anything that the chart makes needs the default login: if not, it is not stored
-// in a cluster.
+// forgetUnusedLogin checks whether anything that the chart makes needs the default login. If not, it is not stored in a
+// cluster.
 func (e *Environment) forgetUnusedLogin() error {
 	if e.git.Auth.Username == "" && e.git.Auth.Password == "" {
 		return nil
@@ -104,7 +104,7 @@ func (e *Environment) forgetUnusedLogin() error {
 	return CheckLogin(user, e.git.Auth.Username, token, e.git.Auth.Password)
 }
 
-// nameOfLogin says where a part of the default login is from. The built-in environments take it from a variable.
+// nameOfLogin names the place of a part of the default login. The built-in environments take it from a variable.
 func (e *Environment) nameOfLogin(key, variable string) string {
 	path := "git_auth_default." + key
 	if place := e.whence(path); !strings.HasPrefix(place, "built-in ") {
@@ -116,14 +116,14 @@ func (e *Environment) nameOfLogin(key, variable string) string {
 // namesLogin matches a template that may fill in the default login.
 var namesLogin = regexp.MustCompile(`git_auth_default|\.Values\s*[^.\s]`)
 
-// mayUseLogin reports whether it takes a render to know if the chart uses the default login: each costs some
+// mayUseLogin reports whether only rendering shows if the chart uses the default login. A render costs some
 // milliseconds.
 func (e *Environment) mayUseLogin() bool {
 	templates, err := json.Marshal(e.settled[Management]["components"])
 	return err != nil || len(e.git.Repositories) > 0 || len(e.git.Auth.RegistryHosts) > 0 || namesLogin.Match(templates)
 }
 
-// rendersAs reports whether the chart makes the same objects of another environment, in both phases.
+// rendersAs reports whether the chart makes the same objects from another environment, in both phases.
 func (e *Environment) rendersAs(other *Environment) (bool, error) {
 	for _, phase := range []Phase{Bootstrap, Management} {
 		objects, err := e.Render(phase, nil)
@@ -141,7 +141,7 @@ func (e *Environment) rendersAs(other *Environment) (bool, error) {
 	return true, nil
 }
 
-// withoutDebugValues leaves out what only shows the values.
+// withoutDebugValues removes what only shows the values.
 func withoutDebugValues(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	var kept []*unstructured.Unstructured
 	for _, object := range objects {
@@ -152,8 +152,8 @@ func withoutDebugValues(objects []*unstructured.Unstructured) []*unstructured.Un
 	return kept
 }
 
-// withoutLogin returns a copy whose git_auth_default has an empty user name and password. The keys stay: whether the
-// shell has a login that nothing needs is no difference between two runs.
+// withoutLogin returns a copy whose git_auth_default has an empty user name and password. The keys stay: an unused
+// login in the shell is no difference between two runs.
 func (d documents) withoutLogin() documents {
 	without := func(values map[string]any) map[string]any {
 		copied := copyMap(values)

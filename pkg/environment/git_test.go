@@ -279,7 +279,7 @@ func TestWarnings(t *testing.T) {
 			want: []string{"mirror of docker.io is not verified"}},
 		"a mirror over http": {sets: []string{"cluster.registry_mirrors[0].host=docker.io",
 			"cluster.registry_mirrors[0].url=http://m"}, want: []string{"mirror of docker.io is reached over http"}},
-		"the registry beside": {sets: []string{"cluster.registry_mirrors[0].host=docker.io",
+		"the cluster's own registry": {sets: []string{"cluster.registry_mirrors[0].host=docker.io",
 			"cluster.registry_mirrors[0].url=http://kubeadm-capd-registry:5000"}},
 		"a repository over http": {sets: withRepo("http://h/a.git"),
 			want: []string{"git_repo_templates.shared is read over http", "is read without credentials"}},

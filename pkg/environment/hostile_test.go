@@ -15,7 +15,7 @@ import (
 	clusterinit "github.com/cluster-init/cluster-init"
 )
 
-// hostile are texts that YAML, a template or Flux takes for something else when nobody quotes or escapes them.
+// hostile are texts that YAML, a template or Flux misreads if they are not quoted or escaped.
 var hostile = []string{
 	"040631e0", "0x1f", "null", "yes", "~", "2026-01-02", "012345678901", "1.10", `"key": 'value' # comment`,
 	"# two\nlines: true\n",

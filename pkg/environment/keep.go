@@ -11,11 +11,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Kept is a value that a cluster keeps as it was last given it, although the shell of this run gives another one, or
-// none.
+// Kept is a value stored in the cluster that stays in use although the shell of this run gives another one, or none.
 type Kept struct {
 	Path      string
-	Variables []string // of the shell, or those that are missing there
+	Variables []string // of the shell, or missing there
 	Set       bool     // whether the shell has one of them
 }
 
@@ -29,13 +28,13 @@ func (k Kept) String() string {
 		"--allow-changes %s uses it", k.Path, names, k.Path)
 }
 
-// ambient are the variables that shells have for other programs. A cluster that was built takes nothing from them by
-// itself.
+// ambient are the variables that shells have for other programs. An existing cluster takes nothing from them
+// automatically.
 func ambient(name string) bool {
 	return name == "DOCKER_HOST" || strings.HasSuffix(strings.ToLower(name), "_proxy")
 }
 
-// FromShell returns the values that the shell gives, for people: each with its variables.
+// FromShell returns the values that the shell gives, with their variables, for people.
 func (e *Environment) FromShell() []string {
 	var from []string
 	for _, v := range e.shellValues() {
@@ -46,16 +45,16 @@ func (e *Environment) FromShell() []string {
 	return from
 }
 
-// stores reports whether a cluster gets the value: a login that nothing needs is left out.
+// stores reports whether a cluster gets the value: an unused login is omitted.
 func (e *Environment) stores(v shellValue) bool {
 	value, _ := below(e.effective.merged(), v.keys)
 	stored, _ := below(e.stored.merged(), v.keys)
 	return shown(value) == shown(stored)
 }
 
-// Keep returns the environment as it is applied to a cluster that exists. The objects are what that was last given.
-// Files and flags define a cluster: of what variables give, the last value stays, unless allowed names its path. Two
-// kinds of values are still taken from the shell: credentials, and what replaces machines, which Changes says it does.
+// Keep returns the environment as it is applied to an existing cluster. The objects are what that was last given. Files
+// and flags define a cluster: a value from variables stays as it was, unless allowed names its path. Two kinds of
+// values are still taken from the shell: credentials, and those that replace machines, which Changes reports.
 func (e *Environment) Keep(given Objects, allowed []string) (*Environment, []Kept, error) {
 	last, err := given.documents()
 	if err != nil {
@@ -102,29 +101,29 @@ func (e *Environment) Keep(given Objects, allowed []string) (*Environment, []Kep
 	if err := kept.accept(); err != nil {
 		return nil, nil, fault.Wrap(fmt.Errorf("use the values that the cluster was last given: %w", err),
 			fault.ValuesInvalid,
-			"Give the value by a file or by --set.")
+			"Set the value in a file or with --set.")
 	}
 	return &kept, list, nil
 }
 
-// namesCluster reports whether a value decides which cluster it is: a run has looked at that of its own value.
+// namesCluster reports whether a value identifies the cluster: a run has observed the one with its own value.
 func namesCluster(path string) bool { return path == "cluster.name" || path == "cluster.namespace" }
 
-// replacesMachines reports whether v makes other templates of machines than old would in its place.
+// replacesMachines reports whether v makes other machine templates than old would in its place.
 func (e *Environment) replacesMachines(v shellValue, old any) bool {
 	other := *e
 	other.kept = maps.Clone(e.kept).with(v.keys, old)
 	other.resettle()
 	with, err := e.TemplateHashes()
 	without, errOther := other.TemplateHashes()
-	// what cannot be known is refused, and may be allowed
+	// an unknown result is refused, and can be allowed
 	return err != nil || errOther != nil || !maps.Equal(with, without)
 }
 
-// keptValues are values that a cluster keeps, as maps below their paths.
+// keptValues are values stored in a cluster, as maps below their paths.
 type keptValues map[string]any
 
-// with returns the values with another one, at the path of keys.
+// with returns the values with one more, at the path of keys.
 func (k keptValues) with(keys []string, value any) keptValues {
 	nested := map[string]any{keys[len(keys)-1]: copyValue(value)}
 	for i := len(keys) - 2; i >= 0; i-- {
@@ -133,19 +132,19 @@ func (k keptValues) with(keys []string, value any) keptValues {
 	return merge(k, nested)
 }
 
-// resettle makes the values anew, of all places that they come from.
+// resettle merges the values again from all their places.
 func (e *Environment) resettle() {
 	e.settle(e.documents.with(e.overrides).with(e.user).replaced(e.kept))
 }
 
-// replaced returns the documents with other values, each in those documents that have one at its place.
+// replaced returns the documents with other values, each in the documents that have one at its path.
 func (d documents) replaced(by keptValues) documents {
 	return documents{values: overlayExisting(d.values, by), secrets: overlayExisting(d.secrets, by),
 		infraSecrets: overlayExisting(d.infraSecrets, by)}
 }
 
-// shellRecord lists the paths of the values that the shell or the source gave, or gave a run before and the cluster has
-// kept.
+// shellRecord lists the paths of the values from the shell or the source, of this run or stored in the cluster from an
+// earlier one.
 func (e *Environment) shellRecord() string {
 	paths := []string{}
 	if e.sourceHosts {
@@ -156,12 +155,12 @@ func (e *Environment) shellRecord() string {
 			paths = append(paths, v.path())
 		}
 	}
-	text, _ := json.Marshal(paths) // strings always fit
+	text, _ := json.Marshal(paths) // strings can always be encoded
 	return string(text)
 }
 
-// recordedShell reports of a path whether the shell gave its value. An older version of cluster-init left no record:
-// then it is taken to be so of all.
+// recordedShell reports whether the shell once gave the value at a path. An older version of cluster-init left no
+// record: then it reports true for all.
 func recordedShell(given Objects) func(path string) bool {
 	var paths []string
 	if given.Values == nil || json.Unmarshal([]byte(given.Values.Annotations[owned.ShellAnnotation]), &paths) != nil {

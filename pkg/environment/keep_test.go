@@ -179,9 +179,9 @@ func TestAnotherDefaultIsNoShell(t *testing.T) {
 		legacy bool // an older version made the cluster
 		want   string
 	}{
-		"the default of before":    {nil, false, "second"},
-		"the shell gave it":        {map[string]string{"CLUSTER_INIT_VAR_IMAGE": "mine"}, false, "mine"},
-		"nobody knows who gave it": {nil, true, "first"},
+		"the default of before": {nil, false, "second"},
+		"the shell gave it":     {map[string]string{"CLUSTER_INIT_VAR_IMAGE": "mine"}, false, "mine"},
+		"not known who gave it": {nil, true, "first"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given, err := of(t, "first", tc.before).Objects()

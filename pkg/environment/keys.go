@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// AnyName stands in the path of a Key for a name that is up to the user.
+// AnyName stands in the path of a Key for a name that the user chooses.
 const AnyName = "NAME"
 
-// Key is one value of the chart, as its schema and its values.yaml have it.
+// Key is one value of the chart, by its schema and its values.yaml.
 type Key struct {
 	// "cluster.control_plane.replicas"; the entries of a list are "x[]", those of a map of any keys "x.NAME"
 	Path        string   `json:"path"`
@@ -24,8 +24,8 @@ type Key struct {
 	Allowed     []string `json:"allowed,omitempty"`
 }
 
-// Below says whether a key is at a dotted path that somebody gave, or below it, and what of its path is left then. In
-// path a name that is up to the user, and the number of an entry of a list, stand as they are.
+// Below reports whether a key is at or below a dotted path that a user wrote, and returns the rest of its path. path
+// contains actual names and list indexes.
 func (k Key) Below(path string) (rest string, below bool) {
 	if path == "" {
 		return k.Path, true
@@ -43,13 +43,12 @@ func (k Key) Below(path string) (rest string, below bool) {
 	return strings.Join(own[len(given):], "."), true
 }
 
-// entry is how an entry of a list is written: "x[]" of a Key, "x[0]" for --set; anyEntry stands for it, whatever its
-// number.
+// entry matches the index of a list entry: "x[]" of a Key, "x[0]" for --set. anyEntry stands for any index.
 var entry = regexp.MustCompile(`\[[0-9]*\]`)
 
 const anyEntry = ".[]"
 
-// node is a part of a JSON schema, as far as this chart's uses it.
+// node is a part of a JSON schema, as far as this chart uses it.
 type node struct {
 	Description string          `json:"description"`
 	Type        any             `json:"type"` // one name, or several
@@ -59,7 +58,7 @@ type node struct {
 	Maximum     *float64        `json:"maximum"`
 	Required    []string        `json:"required"`
 	Properties  map[string]node `json:"properties"`
-	Additional  any             `json:"additionalProperties"` // whether others may be there, or what they are
+	Additional  any             `json:"additionalProperties"` // whether other properties are allowed, or their schema
 	Items       *node           `json:"items"`
 }
 
@@ -93,7 +92,8 @@ func keysBelow(n node, path string, defaults map[string]any) []Key {
 	return keys
 }
 
-// others is what the entries of a map are whose keys are up to the user; nil: it has none, or they may be anything.
+// others returns the schema of a map's entries if the user chooses their keys. Nil means it has none, or they may be
+// anything.
 func (n node) others() *node {
 	described, isSchema := n.Additional.(map[string]any)
 	if !isSchema {
@@ -116,7 +116,7 @@ func (n node) key(path string, required bool, defaults map[string]any) Key {
 	return k
 }
 
-// words are what a value may be.
+// words describes the values that are allowed.
 func (n node) words() string {
 	if len(n.Enum) > 0 {
 		return "one of the allowed words"

@@ -11,15 +11,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// DefaultGitUser is the user name that goes with a token when none is given. GitLab, GitHub and Gitea take any name
-// beside a token, and refuse an empty one.
+// DefaultGitUser is the user name for a token without one. GitLab, GitHub and Gitea accept any name with a token, and
+// refuse an empty one.
 const DefaultGitUser = "git"
 
-// unfilled is a variable that a CI system did not fill in: GitLab leaves the text as it stands.
+// unfilled matches a variable that a CI system did not expand: GitLab leaves the text as it is.
 var unfilled = regexp.MustCompile(`^(\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\})$`)
 
-// CheckLogin refuses a user name or a token that no server would take. userName and tokenName say where each comes
-// from. The errors hold no part of either.
+// CheckLogin refuses a user name or a token that no server would accept. userName and tokenName name the place of each.
+// The errors contain no part of either.
 func CheckLogin(userName, user, tokenName, token string) error {
 	return fault.Join(checkUser(userName, user), checkToken(tokenName, token))
 }
@@ -56,7 +56,7 @@ func checkToken(name, token string) error {
 	return nil
 }
 
-// unprintable says which character of a text no HTTP header takes; nil: none.
+// unprintable returns an error for a character that no HTTP header accepts.
 func unprintable(text string) error {
 	for _, r := range text {
 		switch {

@@ -11,17 +11,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Variables of the manifests that name the templates of machines: those of all, or those of one role.
+// Variables of the manifests that name the machine templates: those of all machines, or of one role.
 const (
 	templateHash             = "TEMPLATE_HASH"
 	controlPlaneTemplateHash = "CONTROL_PLANE_TEMPLATE_HASH"
 	workerTemplateHash       = "WORKER_TEMPLATE_HASH"
 )
 
-// Templates says what names the templates of machines: where two differ, the machines of that role are replaced.
+// Templates are the names of the machine templates: if two differ, the machines of that role are replaced.
 type Templates struct{ ControlPlane, Workers string }
 
-// TemplateHashes returns the variables that name the templates of machines in the management cluster.
+// TemplateHashes returns the variables that name the machine templates in the management cluster.
 func (e *Environment) TemplateHashes() (map[string]string, error) {
 	definition, err := e.definition()
 	if err != nil {
@@ -32,7 +32,7 @@ func (e *Environment) TemplateHashes() (map[string]string, error) {
 	return variables, err
 }
 
-// Templates returns those that the environment asks for, and the Kustomization that carries them.
+// Templates returns those that the environment requests, and the Kustomization that carries them.
 func (e *Environment) Templates() (Templates, client.ObjectKey, error) {
 	definition, err := e.definition()
 	if err != nil {
@@ -48,12 +48,12 @@ func TemplatesOf(variables map[string]string) Templates {
 	if t.ControlPlane == "" && t.Workers == "" {
 		t = Templates{variables[templateHash], variables[templateHash]}
 	}
-	// A control plane is replaced for these, too, without another template.
+	// A control plane is also replaced for these, with the same template.
 	t.ControlPlane += " " + variables["CONTROL_PLANE_TAINTS"]
 	return t
 }
 
-// definition is the Kustomization of the component `cluster`, whether or not the values fit together.
+// definition is the Kustomization of the component `cluster`, whether or not the values are consistent.
 func (e *Environment) definition() (*unstructured.Unstructured, error) {
 	alone, unchecked := *e.chart, *e
 	alone.Templates, alone.Schema = nil, nil

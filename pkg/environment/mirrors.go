@@ -12,7 +12,7 @@ func (e *Environment) WithRegistryMirrors(mirrors []RegistryMirror, only bool) (
 	mirrors = slices.Clone(mirrors)
 	joined := e.spec.Cluster.RegistryMirrors
 	if len(joined) > 0 && !slices.ContainsFunc(joined, func(m RegistryMirror) bool { return !m.Only }) {
-		for i := range mirrors { // where no original registry is asked, a flag does not begin to
+		for i := range mirrors { // if no original registry is used, a flag does not start that
 			mirrors[i].Only = true
 		}
 	}
@@ -33,7 +33,7 @@ func (e *Environment) WithRegistryMirrors(mirrors []RegistryMirror, only bool) (
 		list = append(list, mirror)
 	}
 	merged := *e
-	// Above all other values, as the user's are in it.
+	// They override all other values, and include the user's.
 	merged.user = merge(e.user, map[string]any{"cluster": map[string]any{"registry_mirrors": list}})
 	merged.settle(e.documents.with(e.overrides).with(merged.user))
 	if err := merged.accept(); err != nil {
@@ -42,7 +42,7 @@ func (e *Environment) WithRegistryMirrors(mirrors []RegistryMirror, only bool) (
 	return &merged, nil
 }
 
-// join adds to first what second has for other registries.
+// join adds to first those of second for other registries.
 func join(first, second []RegistryMirror) []RegistryMirror {
 	joined := slices.Clone(first)
 	for _, mirror := range second {

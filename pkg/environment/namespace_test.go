@@ -28,7 +28,7 @@ func TestANamespaceThatIsThereIsLeftAlone(t *testing.T) {
 		want        bool
 	}{
 		"there is none":        {false, nil, true},
-		"somebody made it":     {true, nil, false},
+		"made by the user":     {true, nil, false},
 		"this release made it": {true, own, true},
 		"another release has it": {true, map[string]any{"meta.helm.sh/release-name": "other",
 			"meta.helm.sh/release-namespace": "flux-system"}, false},

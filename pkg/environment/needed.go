@@ -7,8 +7,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// checkNeeded refuses an environment without a component that every management cluster is made of: `up` would wait for
-// what nothing makes. chart is what the chart said already.
+// checkNeeded refuses an environment without a component that every management cluster needs: `up` would wait for ever.
+// chart is the chart's own error.
 func (e *Environment) checkNeeded(chart error) error {
 	var problems []error
 	bootstrap := map[string]string{"kubeadm": "cabpk", "rke2": "cabpr"}[e.spec.Cluster.BootstrapProvider]
@@ -39,7 +39,7 @@ func (e *Environment) checkNeeded(chart error) error {
 	return fault.Join(problems...)
 }
 
-// enabled tells whether a component is enabled in a phase, as the chart's template telco-cloud-init.enabled does.
+// enabled reports whether a component is enabled in a phase, as the chart's template telco-cloud-init.enabled does.
 func (e *Environment) enabled(phase Phase, name string) bool {
 	value, _ := at(e.settled[phase], "components."+name+".enabled")
 	text := fmt.Sprint(value)

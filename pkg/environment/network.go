@@ -9,16 +9,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Values of ranges of addresses.
+// The values with address ranges.
 const (
 	podCIDR     = "cluster.pod_cidr"
 	serviceCIDR = "cluster.service_cidr"
 )
 
-// Range is a range of addresses, and the path of the value that gives it.
+// Range is an address range, and the path of its value.
 type Range struct{ Path, CIDR string }
 
-// checkNetworks refuses ranges of addresses that are none, or overlap: an address would mean two things.
+// checkNetworks refuses invalid and overlapping address ranges: an address would have two meanings.
 func (e *Environment) checkNetworks() error {
 	networks := []Range{{podCIDR, e.spec.Cluster.PodCIDR}, {serviceCIDR, e.spec.Cluster.ServiceCIDR}}
 	if e.ranges != nil {
@@ -28,7 +28,7 @@ func (e *Environment) checkNetworks() error {
 	ranges := map[string]netip.Prefix{}
 	for _, n := range networks {
 		path, text := n.Path, n.CIDR
-		if text == "" { // the schema has said so
+		if text == "" { // the schema has reported it
 			continue
 		}
 		parsed, err := netip.ParsePrefix(text)
@@ -60,7 +60,7 @@ func (e *Environment) checkNetworks() error {
 		e.checkServiceRange(services))...)
 }
 
-// checkFamilies refuses pods and services of different families: a Service could not name a pod.
+// checkFamilies refuses pods and services of different families: a Service could not route to a pod.
 func (e *Environment) checkFamilies(pods, services netip.Prefix) error {
 	if !pods.IsValid() || !services.IsValid() || pods.Addr().Is4() == services.Addr().Is4() {
 		return nil
@@ -68,10 +68,10 @@ func (e *Environment) checkFamilies(pods, services netip.Prefix) error {
 	return fault.New(fault.ValuesInvalid,
 		fmt.Sprintf("%s%s %s and %s %s are not both of IPv4 or both of IPv6", e.whence(podCIDR, serviceCIDR), podCIDR,
 			pods, serviceCIDR, services),
-		"Give both of one family: a cluster with two is not supported.")
+		"Use one family for both: dual-stack clusters are not supported.")
 }
 
-// checkPodRange refuses a range of pods that kubeadm would: each node gets a /24 of it, or a /64 of IPv6, of at most
+// checkPodRange refuses a pod range that kubeadm refuses: each node gets a /24 of it, or a /64 of IPv6, of at most
 // 65536.
 func (e *Environment) checkPodRange(pods netip.Prefix) error {
 	part, example := 24, "10.244.0.0/16"
@@ -84,10 +84,10 @@ func (e *Environment) checkPodRange(pods netip.Prefix) error {
 	return fault.New(fault.ValuesInvalid,
 		fmt.Sprintf("%s%s %s must be from /%d to /%d: each node gets a /%d of it", e.whence(podCIDR), podCIDR, pods,
 			part-16, part, part),
-		fmt.Sprintf("Choose another one, for example --set %s=%s.", podCIDR, example))
+		fmt.Sprintf("Choose another range, for example --set %s=%s.", podCIDR, example))
 }
 
-// checkServiceRange refuses a range of services that kubeadm would.
+// checkServiceRange refuses a service range that kubeadm refuses.
 func (e *Environment) checkServiceRange(services netip.Prefix) error {
 	example := "10.96.0.0/16"
 	if services.Addr().Is6() {
@@ -98,12 +98,12 @@ func (e *Environment) checkServiceRange(services netip.Prefix) error {
 	}
 	return fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s %s must have 16 to 1048576 addresses",
 		e.whence(serviceCIDR), serviceCIDR, services),
-		fmt.Sprintf("Choose another one, for example --set %s=%s.", serviceCIDR, example))
+		fmt.Sprintf("Choose another range, for example --set %s=%s.", serviceCIDR, example))
 }
 
-// checkMirrors refuses ports that do not exist, as the schema only sees that an address has the form of one, and two
-// mirrors of one host for kubeadm: containerd reads one file for each. RKE2's configuration takes several. Credentials
-// would be readable in both clusters.
+// checkMirrors refuses ports that do not exist, as the schema checks only the form of an address, and two mirrors of
+// one host for kubeadm: containerd reads one file for each. RKE2's configuration accepts several. Credentials would be
+// readable in both clusters.
 func (e *Environment) checkMirrors() error {
 	var problems []error
 	hosts := map[string]bool{}
@@ -111,21 +111,21 @@ func (e *Environment) checkMirrors() error {
 		path := fmt.Sprintf("cluster.registry_mirrors.%d.", i)
 		if hosts[mirror.Host] && mirror.Host != "" && e.spec.Cluster.BootstrapProvider == "kubeadm" {
 			problems = append(problems, fault.New(fault.ValuesInvalid,
-				fmt.Sprintf("%s%shost: there is another mirror of %s", e.whence(path+"host"), path, mirror.Host),
+				fmt.Sprintf("%s%shost: another mirror of %s exists", e.whence(path+"host"), path, mirror.Host),
 				"Remove one of them."))
 		}
 		hosts[mirror.Host] = true
 		address, err := url.Parse(mirror.URL)
 		if err != nil {
 			problems = append(problems, fault.New(fault.ValuesInvalid,
-				fmt.Sprintf("%s%surl is no address", e.whence(path+"url"), path),
+				fmt.Sprintf("%s%surl is not an address", e.whence(path+"url"), path),
 				"Write it as https://mirror.example.org:5000."))
 		}
 		if err == nil && address.User != nil {
 			problems = append(problems, fault.New(fault.ValuesInvalid,
-				fmt.Sprintf("%s%surl holds credentials, and would be readable in both clusters as it is",
+				fmt.Sprintf("%s%surl contains credentials, which would be readable in both clusters",
 					e.whence(path+"url"), path),
-				"Use a mirror that machines may read without."))
+				"Use a mirror that machines may read without a login."))
 		}
 		for _, field := range []struct{ key, address string }{{"host", "//" + mirror.Host}, {"url", mirror.URL}} {
 			parsed, err := url.Parse(field.address)

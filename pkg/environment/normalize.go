@@ -26,7 +26,7 @@ func normalizedValues(values map[string]any) map[string]any {
 	return out
 }
 
-// respell replaces the text at a path. What is not there, is no text or is not known stays as it is.
+// respell replaces the text at a path. A missing or unknown value, or one that is not text, stays as it is.
 func respell(values map[string]any, spelling func(string) string, keys ...string) {
 	for ; len(keys) > 1; keys = keys[1:] {
 		values, _ = values[keys[0]].(map[string]any)
@@ -36,7 +36,7 @@ func respell(values map[string]any, spelling func(string) string, keys ...string
 	}
 }
 
-// schemeless matches a proxy as curl, wget and Docker take it.
+// schemeless matches a proxy without a scheme, as curl, wget and Docker accept it.
 var schemeless = regexp.MustCompile(`^[^/]+:[0-9]+/?$`)
 
 // proxyAddress writes a proxy with its scheme, in lower case.
@@ -51,8 +51,8 @@ func proxyAddress(text string) string {
 	return text
 }
 
-// noProxyList writes a list with commas alone, domains with a dot alone, and addresses of IPv6 without brackets:
-// programs differ in what else they take.
+// noProxyList writes a list with commas only, domains with a leading dot only, and IPv6 addresses without brackets:
+// programs differ in what else they accept.
 func noProxyList(text string) string {
 	entries := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	for i, entry := range entries {
@@ -67,8 +67,8 @@ func noProxyList(text string) string {
 	return strings.Join(entries, ",")
 }
 
-// base64Line writes base64 on one line. Blank content is none: the env.rc of Cluster API's provider for OpenStack
-// encodes a line feed where there is no CA.
+// base64Line writes base64 on one line. Blank content becomes empty: the env.rc of Cluster API's provider for OpenStack
+// encodes a line feed if there is no CA.
 func base64Line(text string) string {
 	text = strings.Join(strings.Fields(text), "")
 	if content, err := base64.StdEncoding.DecodeString(text); err == nil && strings.TrimSpace(string(content)) == "" {

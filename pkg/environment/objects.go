@@ -8,8 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// BootstrapValuesName is the ConfigMap with the chart's bootstrap.values.yaml, for sources by which Flux cannot
-// read it from the chart.
+// BootstrapValuesName is the ConfigMap with the chart's bootstrap.values.yaml, for sources from which Flux cannot read
+// it.
 const BootstrapValuesName = "telco-cloud-init-bootstrap-values"
 
 // DebugValuesName is the ConfigMap in which the chart shows its values, with debug_values.
@@ -22,8 +22,8 @@ type Objects struct {
 	InfraSecrets *corev1.Secret
 }
 
-// Objects returns the ConfigMap and the Secrets, ready to apply, overrides and --set included, without a login that
-// nothing needs. Their text is the same for the same values.
+// Objects returns the ConfigMap and the Secrets, ready to apply, including overrides and --set, without an unused
+// login. Their text is the same for the same values.
 func (e *Environment) Objects() (Objects, error) {
 	values, err := yaml.Marshal(e.stored.values)
 	if err != nil {

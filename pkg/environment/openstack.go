@@ -6,8 +6,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// OpenStack is what an environment asks of an OpenStack cloud (infra_provider capo). Where something may be given by id
-// or by name, it is what the user wrote; the chart tells them apart.
+// OpenStack is what an environment requests of an OpenStack cloud (infra_provider capo). Where an id or a name is
+// allowed, it is what the user wrote. The chart distinguishes them.
 type OpenStack struct {
 	// ControlPlane and Workers are the machines.
 	ControlPlane, Workers OpenStackMachines
@@ -17,22 +17,22 @@ type OpenStack struct {
 	SSHKeyName string
 	// RootVolume is the disk of each machine.
 	RootVolume OpenStackRootVolume
-	// ExternalNetwork, by id or by name, is where floating IPs and the router's gateway are. It is empty only when the
-	// API server has a fixed IP, and then the cluster's network gets no way out.
+	// ExternalNetwork, by id or by name, has the floating IPs and the router's gateway. It is empty only if the API
+	// server has a fixed IP. Then the cluster's network has no way out.
 	ExternalNetwork string
 	// Network is the one that machines are on.
 	Network OpenStackNetwork
 	// APIServer is how the API server is reached.
 	APIServer OpenStackAPIServer
-	// LoadBalancers is whether the cloud controller manager makes load balancers for Services.
+	// LoadBalancers reports whether the cloud controller manager makes load balancers for Services.
 	LoadBalancers bool
-	// CinderCSI is whether the component cinder-csi, which makes volumes, is enabled in the management cluster.
+	// CinderCSI reports whether the component cinder-csi, which makes volumes, is enabled in the management cluster.
 	CinderCSI bool
 }
 
 // OpenStackMachines are machines of one sort.
 type OpenStackMachines struct {
-	// Count is how many there are. While one is replaced there is one more.
+	// Count is their number. During a replacement there is one more.
 	Count int
 	// Flavor, by id or by name.
 	Flavor string
@@ -44,7 +44,7 @@ type OpenStackMachines struct {
 
 // OpenStackRootVolume is a volume of Cinder that a machine boots from.
 type OpenStackRootVolume struct {
-	// SizeGiB is zero when machines boot from the disk that their flavor has.
+	// SizeGiB is zero if machines boot from the disk of their flavor.
 	SizeGiB int `json:"size"`
 	// Type is a volume type; empty means the cloud's default.
 	Type string `json:"type"`
@@ -52,15 +52,16 @@ type OpenStackRootVolume struct {
 	AvailabilityZone string `json:"availability_zone"`
 }
 
-// OpenStackNetwork is the network that machines are on: one that is made, or one that is there.
+// OpenStackNetwork is the network of the machines: a new or an existing one.
 type OpenStackNetwork struct {
-	// Made is whether a network, a subnet and, with an external network, a router are made. Otherwise Network is there.
+	// Made reports whether a network, a subnet and, with an external network, a router are created. Otherwise Network
+	// exists.
 	Made bool
 	// CIDR of the subnet that is made.
 	CIDR string
 	// DNSNameservers of the subnet that is made.
 	DNSNameservers []string
-	// Network, Subnet and Router are there already, by id or by name. Subnet and Router may be empty.
+	// Network, Subnet and Router exist already, by id or by name. Subnet and Router may be empty.
 	Network, Subnet, Router string
 }
 
@@ -68,7 +69,7 @@ type OpenStackNetwork struct {
 const (
 	// APIServerFloatingIP is a floating IP at the first control plane machine.
 	APIServerFloatingIP = "floating-ip"
-	// APIServerFixedIP is an address of the machines' network that no part of OpenStack moves.
+	// APIServerFixedIP is an address of the machines' network that OpenStack does not move.
 	APIServerFixedIP = "fixed-ip"
 	// APIServerOctavia is a load balancer of Octavia.
 	APIServerOctavia = "octavia"
@@ -78,14 +79,14 @@ const (
 type OpenStackAPIServer struct {
 	// Mode is APIServerFloatingIP, APIServerFixedIP or APIServerOctavia.
 	Mode string `json:"mode"`
-	// FloatingIP is the address of a floating IP that is there; empty means that one is made, unless Mode is
+	// FloatingIP is the address of an existing floating IP. Empty means that one is created, unless Mode is
 	// APIServerFixedIP.
 	FloatingIP string `json:"floating_ip"`
 	// FixedIP is given when Mode is APIServerFixedIP.
 	FixedIP string `json:"fixed_ip"`
 }
 
-// OpenStackResources are numbers of what is made, as quotas count.
+// OpenStackResources are counts of what is created, as quotas count.
 type OpenStackResources struct {
 	Servers, ServerGroups, Ports, Networks, Subnets, Routers, SecurityGroups, FloatingIPs, LoadBalancers int
 	// Volumes and Gigabytes are the machines' root volumes.
@@ -118,7 +119,7 @@ type openStackValues struct {
 	CACert         string              `json:"cacert_b64"`
 }
 
-// OpenStack returns what the environment asks of an OpenStack cloud. It means something when InfraProvider is capo.
+// OpenStack returns what the environment requests of an OpenStack cloud. It is meaningful if InfraProvider is capo.
 func (e *Environment) OpenStack() OpenStack {
 	values := e.openstack
 	cloud := OpenStack{
@@ -155,9 +156,8 @@ func (e *Environment) OpenStack() OpenStack {
 	return cloud
 }
 
-// OpenStackCredentials are what logs in to the cloud that the machines are made in, as the environment gives it: the
-// text of a clouds.yaml and of certificate authorities, both in base64, and the name of a cloud in the former. All are
-// secret.
+// OpenStackCredentials are the login for the cloud of the machines, as the environment gives it: the text of a
+// clouds.yaml and of certificate authorities, both in base64, and the name of a cloud in the former. All are secret.
 func (e *Environment) OpenStackCredentials() (cloudsYAML, cloudName, caCert string) {
 	return e.openstack.CloudsYAML, e.openstack.CloudName, e.openstack.CACert
 }
@@ -186,7 +186,7 @@ func (e *Environment) OpenStackServerGroups() []string {
 	return names
 }
 
-// Resources counts what is made when the cluster is built. Ports are those of the machines, of the router and of the
+// Resources counts what is created when the cluster is built. Ports are those of the machines, of the router and of the
 // API server's load balancer: neutron adds one for each of its DHCP agents.
 func (o OpenStack) Resources() OpenStackResources {
 	servers := o.ControlPlane.Count + o.Workers.Count

@@ -7,7 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// cloudPlace is where credentials of OpenStack lead to, as far as they say it.
+// cloudPlace is the place that credentials of OpenStack lead to, as far as they name it.
 type cloudPlace struct {
 	Auth struct {
 		URL         string `json:"auth_url"`
@@ -17,7 +17,7 @@ type cloudPlace struct {
 	Region string `json:"region_name"`
 }
 
-// place reads it from the values. What cannot be read is empty, as what is not said.
+// place reads it from the values. What cannot be read is empty, as if not named.
 func (v openStackValues) place() cloudPlace {
 	text, err := base64.StdEncoding.DecodeString(v.CloudsYAML)
 	var file struct {
@@ -29,7 +29,7 @@ func (v openStackValues) place() cloudPlace {
 	return file.Clouds[v.CloudName]
 }
 
-// elsewhere says that other credentials lead to another cloud, region or project; empty: nothing says so.
+// elsewhere reports that other credentials lead to another cloud, region or project. Empty means nothing shows that.
 func (v openStackValues) elsewhere(after openStackValues) string {
 	one, other := v.place(), after.place()
 	for _, pair := range [][2]string{{strings.TrimRight(one.Auth.URL, "/"), strings.TrimRight(other.Auth.URL, "/")},

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// origin is a file as the user knows it.
+// origin is a file as its user knows it.
 type origin struct {
 	path    string
-	builtIn bool // one that the binary carries
+	builtIn bool // from the binary
 }
 
-// keptPlace is where values come from that a cluster keeps.
+// keptPlace names the place of values stored in a cluster.
 const keptPlace = "the cluster's last values"
 
 const builtInPrefix = "built-in "
 
-// String is the path as the user gave it; of what the user never wrote it says so.
+// String is the path as the user wrote it, or a title for a file that no user wrote.
 func (o origin) String() string {
 	if o.builtIn {
 		return builtInPrefix + o.path
@@ -40,7 +40,7 @@ type layer struct {
 	builtIn bool         // a file that the binary carries
 }
 
-// layerOf reads the values in a file: a values file, or the manifest of an object that holds one.
+// layerOf reads the values in a file: a values file, or the manifest of an object with values.
 func layerOf(file origin, content []byte) layer {
 	values, err := readValues(content)
 	if err != nil {
@@ -56,8 +56,8 @@ func layerOf(file origin, content []byte) layer {
 	return layer{name: file.String(), values: values, builtIn: file.builtIn}
 }
 
-// whence names the place that gives the first of some values that anybody gave; empty when none did. Places that win
-// are asked first: most likely what is wrong is what was changed.
+// whence names the place of the first of some values that is set, or "" if none is. It checks places that override
+// others first: the mistake is probably in what was changed.
 func (e *Environment) whence(paths ...string) string {
 	for _, place := range e.layers() {
 		for _, path := range paths {
@@ -69,20 +69,19 @@ func (e *Environment) whence(paths ...string) string {
 	return ""
 }
 
-// layers are all places that values come from, each before those that it wins over.
+// layers are all places of values, each before those that it overrides.
 func (e *Environment) layers() []layer {
 	return append([]layer{{name: keptPlace, values: e.kept}}, e.givenLayers()...)
 }
 
-// givenLayers are those without what the cluster keeps.
+// givenLayers are those without the values stored in the cluster.
 func (e *Environment) givenLayers() []layer {
 	layers := []layer{{name: "--set", values: e.sets}}
 	for i := len(e.valuesFiles) - 1; i >= 0; i-- {
 		layers = append(layers, e.valuesFiles[i])
 	}
 	layers = append(layers, layer{name: "set by --bundle or --registry-mirror", values: e.overrides})
-	// Which files an environment is made of only kustomize knows: one counts for what is in the result as it stands
-	// there.
+	// Only kustomize knows the files of an environment: a file counts for those of its values that are in the result.
 	merged := e.documents.merged()
 	for i := len(e.files) - 1; i >= 0; i-- {
 		values := common(e.files[i].values, merged)
@@ -91,19 +90,19 @@ func (e *Environment) givenLayers() []layer {
 	return append(layers, layer{name: e.title + ", by default of the chart", values: e.chart.Values})
 }
 
-// origin says where the place has a value from: a variable of the shell, or itself.
+// origin names the place of a value: a variable of the shell, or the layer itself.
 func (l layer) origin(keys []string) string {
 	v, _ := l.shellValueAt(keys)
 	switch {
 	case len(v.set) == 0:
 		return l.name
-	case strings.HasPrefix(l.name, builtInPrefix): // the user has not written it
+	case strings.HasPrefix(l.name, builtInPrefix): // a user has not written it
 		return "variable " + strings.Join(v.set, ", ")
 	}
 	return l.name + ", variable " + strings.Join(v.set, ", ")
 }
 
-// common returns of values what is the same in other.
+// common returns those of values that are the same in other.
 func common(values, other map[string]any) map[string]any {
 	out := map[string]any{}
 	for key, value := range values {
@@ -119,10 +118,10 @@ func common(values, other map[string]any) map[string]any {
 	return out
 }
 
-// at returns what is at a dotted path, in which an entry of a list has its number.
+// at returns the value at a dotted path, in which a list entry has its index.
 func at(values any, path string) (any, bool) { return below(values, strings.Split(path, ".")) }
 
-// below is at by the keys of the path, which may have dots themselves.
+// below is at by the keys of the path, which may contain dots.
 func below(values any, keys []string) (any, bool) {
 	for _, key := range keys {
 		switch nested := values.(type) {

@@ -8,23 +8,22 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 )
 
-// Origin says where a value is from.
+// Origin is a value with its place.
 type Origin struct {
 	Path  string `json:"path"`  // dotted; an entry of a list has its number
 	From  string `json:"from"`  // a variable, a file, a flag, or the chart
-	Value any    `json:"value"` // a secret is not masked here: mask it before it is shown
+	Value any    `json:"value"` // a secret is not masked here: mask it before you show it
 
-	keys []string // of the path: a key may have dots itself
+	keys []string // of the path: a key may contain dots
 }
 
-// In returns the value at the same place of other values.
+// In returns the value at the same path of other values.
 func (o Origin) In(values map[string]any) any {
 	value, _ := below(values, o.keys)
 	return value
 }
 
-// Origins are all values that the chart works with in a phase, in the order of their paths, with the place that each is
-// from.
+// Origins returns all values that the chart uses in a phase, in the order of their paths, each with its place.
 func (e *Environment) Origins(phase Phase) []Origin {
 	layers := e.layers()
 	if phase == Bootstrap {
@@ -46,7 +45,7 @@ func (e *Environment) Origins(phase Phase) []Origin {
 	return origins
 }
 
-// valuesBelow are the values below some keys. What is empty has nothing below it, and is one itself.
+// valuesBelow are the values below some keys. An empty map or list is a value itself.
 func valuesBelow(keys []string, value any) []Origin {
 	var found []Origin
 	with := func(key string) []string { return append(slices.Clone(keys), key) }

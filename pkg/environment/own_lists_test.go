@@ -162,7 +162,7 @@ func TestDefinitionsAndNamespacesAreNeverPruned(t *testing.T) {
 	}
 }
 
-// With spec.force Flux deletes whatever it cannot change, and makes it anew: a CRD would take all its objects along.
+// With spec.force Flux deletes and recreates whatever it cannot change: a CRD would take all its objects along.
 func TestAComponentIsNeverForced(t *testing.T) {
 	_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
 		Sets: []string{"components.capi.spec.force=true"}})

@@ -1,6 +1,6 @@
 package environment
 
-// ComponentPaths returns the folders of the content that any phase uses; only what these refer to has to be fetched.
+// ComponentPaths returns the folders of the content that any phase uses. Only what these refer to must be fetched.
 func (e *Environment) ComponentPaths() ([]string, error) {
 	seen := map[string]bool{}
 	var paths []string
@@ -10,7 +10,7 @@ func (e *Environment) ComponentPaths() ([]string, error) {
 			return nil, err
 		}
 		for _, c := range components {
-			if c.Source == ReleaseName && !seen[c.Path] { // else Flux reads it from another repository
+			if c.Source == ReleaseName && !seen[c.Path] { // otherwise Flux reads it from another repository
 				seen[c.Path] = true
 				paths = append(paths, c.Path)
 			}

@@ -107,7 +107,7 @@ secretGenerator:
 	}
 }
 
-// What stands beside the user's folder is the user's, and what is taken from the binary is not.
+// What is next to the user's folder belongs to the user. What comes from the binary does not.
 func TestFilesBesideTheFolder(t *testing.T) {
 	own := folder(t, map[string]string{"kustomization.yaml": "resources: [../kubeadm-capo]\n"})
 	t.Chdir(filepath.Dir(own))

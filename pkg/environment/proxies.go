@@ -10,13 +10,13 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 )
 
-// NoProxy are the addresses that are reached without a proxy from the cluster of a phase, with commas between them:
-// those of the user, and all in and around the management cluster, and around the bootstrap cluster in its phase. The
-// chart's template telco-cloud-init.controllerNoProxy computes the list, for everybody. It is empty for an environment
-// that was loaded for its names only.
+// NoProxy are the addresses that the cluster of a phase reaches without a proxy, separated by commas: those of the
+// user, and everything in and around the management cluster, and around the bootstrap cluster in its phase. The chart's
+// template telco-cloud-init.controllerNoProxy computes the list for all users. It is empty for an environment that was
+// loaded for its names only.
 func (e *Environment) NoProxy(phase Phase) string { return e.noProxy[phase] }
 
-// accept validates the settled values, and reads what only valid values have.
+// accept validates the settled values, and reads what only valid values contain.
 func (e *Environment) accept() error {
 	if err := e.validate(); err != nil || e.namesOnly {
 		return err
@@ -33,7 +33,7 @@ func (e *Environment) accept() error {
 	return e.forgetUnusedLogin()
 }
 
-// DockerConfig is a ~/.docker/config.json with the logins for image registries; nil: there is none.
+// DockerConfig is a ~/.docker/config.json with the logins for image registries. Nil means there is none.
 func (e *Environment) DockerConfig() ([]byte, error) {
 	text, err := e.renderTemplate(Management, "dockerConfig")
 	if text == "" {
@@ -42,7 +42,7 @@ func (e *Environment) DockerConfig() ([]byte, error) {
 	return []byte(text), err
 }
 
-// Warnings are what the user should know of what was asked for, one sentence each, in the order of the chart.
+// Warnings are what the user should know about the requested values, one sentence each, in the order of the chart.
 func (e *Environment) Warnings() ([]string, error) {
 	var all []string
 	for _, phase := range []Phase{Bootstrap, Management} {
@@ -59,7 +59,7 @@ func (e *Environment) Warnings() ([]string, error) {
 	return all, nil
 }
 
-// renderTemplate returns what one of the chart's named templates comes to.
+// renderTemplate returns the result of one of the chart's named templates.
 func (e *Environment) renderTemplate(phase Phase, name string) (string, error) {
 	alone := *e.chart
 	text := fmt.Sprintf(`{{ include "telco-cloud-init.%s" . }}`, name)

@@ -2,7 +2,7 @@ package environment
 
 import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-// ReadsGit reports whether any component, in either phase, is read from a Git repository of its own.
+// ReadsGit reports whether any component, in either phase, is read from its own Git repository.
 func (e *Environment) ReadsGit() (bool, error) {
 	for _, phase := range []Phase{Bootstrap, Management} {
 		objects, err := e.Render(phase, nil)

@@ -16,12 +16,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// SchemaFile is the chart's schema beside values, for editors.
+// SchemaFile is the chart's schema next to values, for editors.
 const SchemaFile = "values.schema.json"
 
-// Scaffold returns the files of a new environment, by name, that stands on the environment options.Name: what it is
-// from, a file of values with what must be set, and the schema for editors. folder is where it will be, cluster the
-// name of its Cluster. Variables are not looked up. The errors are those of Load, but for what must be set.
+// Scaffold returns the files of a new environment, by name, that is based on the environment options.Name: its base, a
+// file of values with what must be set, and the schema for editors. folder is where it will be, cluster the name of its
+// Cluster. It looks up no variables. The errors are those of Load, except for what must be set.
 func Scaffold(ctx context.Context, options Options, folder, cluster string) (map[string][]byte, error) {
 	from, err := seenFrom(folder, options.Name)
 	if err != nil {
@@ -51,7 +51,7 @@ func Scaffold(ctx context.Context, options Options, folder, cluster string) (map
 			wanted = append(wanted, found)
 		case fault.EnvironmentUnknown, fault.EnvironmentInvalid, fault.ComponentUnknown, fault.ComponentCycle:
 			return nil, problem
-		default: // a variable, or credentials, that the environment takes from where it is used
+		default: // a variable, or credentials, taken from where the environment is used
 			notes = append(notes, fault.HintOf(problem))
 		}
 	}
@@ -63,7 +63,7 @@ func Scaffold(ctx context.Context, options Options, folder, cluster string) (map
 	if err != nil {
 		return nil, err
 	}
-	// set there, they are set here: an empty value of this file would win over it
+	// set there, they are set here too: an empty value of this file would override them
 	if isPath(options.Name) && len(wanted) > 0 {
 		notes = append(notes, "Set here, or in "+from+": "+strings.Join(wanted, ", "))
 		wanted = nil
@@ -77,7 +77,7 @@ func Scaffold(ctx context.Context, options Options, folder, cluster string) (map
 	}, nil
 }
 
-// seenFrom is the name of an environment as it is written in a file of folder: a path is seen from there.
+// seenFrom is the name of an environment in a file of folder: a path is relative to it.
 func seenFrom(folder, name string) (string, error) {
 	if !isPath(name) {
 		return name, nil
@@ -91,7 +91,7 @@ func seenFrom(folder, name string) (string, error) {
 	}
 	if err != nil {
 		return "", fault.Wrap(fmt.Errorf("find the folder %s: %w", name, err), fault.EnvironmentUnknown,
-			"Give an absolute path.")
+			"Use an absolute path.")
 	}
 	if !isPath(name) {
 		name = "." + string(filepath.Separator) + name
@@ -99,7 +99,7 @@ func seenFrom(folder, name string) (string, error) {
 	return filepath.ToSlash(name), nil
 }
 
-// realPlace is where a folder will be, whatever links lead there: it need not be there yet.
+// realPlace is where a folder will be, with links resolved: it need not exist yet.
 func realPlace(folder string) string {
 	if real, err := filepath.EvalSymlinks(folder); err == nil || filepath.Dir(folder) == folder {
 		return cmp.Or(real, folder)
@@ -110,7 +110,7 @@ func realPlace(folder string) string {
 // scaffold writes a file of values.
 type scaffold struct {
 	keys      []Key
-	variables map[string]any // the values of the environment it stands on, with the names of variables in them
+	variables map[string]any // the values of the base environment, with the names of variables in them
 	cluster   string
 }
 
@@ -126,7 +126,7 @@ func (s scaffold) values(from string, wanted, notes []string) string {
 			fmt.Fprintf(&b, "# %s\n", line)
 		}
 	}
-	var open []string // the maps that the last line is in
+	var open []string // the maps around the last line
 	for _, at := range wanted {
 		parts := strings.Split(at, ".")
 		same := 0
@@ -152,7 +152,7 @@ func (s scaffold) description(at string) string {
 	return "Required."
 }
 
-// value is what stands in the file: the variable that the environment below takes it from, or nothing.
+// value is the text in the file: the variable that the base environment takes it from, or nothing.
 func (s scaffold) value(path string) string {
 	if path == "cluster.name" {
 		return s.cluster
@@ -165,8 +165,7 @@ func (s scaffold) value(path string) string {
 	return `""`
 }
 
-// rawValues are the values of a built-in environment as they are in its file, with the names of variables; nil for a
-// folder.
+// rawValues are the values of a built-in environment as in its file, with the names of variables. Nil for a folder.
 func rawValues(options Options) map[string]any {
 	if isPath(options.Name) {
 		return nil
@@ -182,7 +181,7 @@ func rawValues(options Options) map[string]any {
 	return values
 }
 
-// editorSchema is the chart's schema without what must be there: a file of values has only what it changes.
+// editorSchema is the chart's schema without required keys: a file of values has only changes.
 func editorSchema(content fs.FS) ([]byte, error) {
 	loaded, _, err := loadChart(content)
 	if err != nil {
@@ -197,8 +196,8 @@ func editorSchema(content fs.FS) ([]byte, error) {
 	return append(out, '\n'), err
 }
 
-// withoutRequired takes the keyword out of a schema and what is below it; a property may have its name. What holds only
-// under a condition stays.
+// withoutRequired removes the keyword from a schema and from everything below. A property may have its name.
+// Conditional requirements stay.
 func withoutRequired(schema map[string]any) {
 	if _, isKeyword := schema["required"].([]any); isKeyword {
 		delete(schema, "required")

@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
-// An editor holds a file of values, which has only what it changes, against the schema beside it.
+// An editor checks a file of values, which has only changes, with the schema next to it.
 func TestTheSchemaForEditorsTakesAPart(t *testing.T) {
 	files, err := environment.Scaffold(t.Context(), environment.Options{Name: "kubeadm-capd",
 		Content: clusterinit.Content()}, t.TempDir(), "mine")

@@ -13,16 +13,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
-// violation is what the schema has against one value.
+// violation is an objection of the schema to one value.
 type violation struct{ pointer, message string }
 
-// violationLine is a line of Helm's schema validator: how far it is indented, where the value is, what is wrong.
+// violationLine is a line of Helm's schema validator: its indentation, the place of the value, the message.
 var violationLine = regexp.MustCompile(`^( *)- at '([^']*)': (.*)$`)
 
-// extraProperty finds the first key that the schema does not know.
+// extraProperty finds the first key that is not in the schema.
 var extraProperty = regexp.MustCompile(`^additional propert[a-z]+ '([^']*)'`)
 
-// checkSchema holds the values against the chart's schema.
+// checkSchema checks the values with the chart's schema.
 func (e *Environment) checkSchema(phase Phase) error {
 	if err := chartutil.ValidateAgainstSchema(e.chart, e.Values(phase)); err != nil {
 		return fault.Join(e.explain(phase, err)...)
@@ -30,12 +30,11 @@ func (e *Environment) checkSchema(phase Phase) error {
 	return nil
 }
 
-// parseViolations takes the validator's list apart. What several values of one map have against them stands below a
-// heading of that map, and so does what its rules have against them; of alternatives, all that do not fit stand below
-// theirs. The order is random.
+// parseViolations parses the validator's list. Objections to several values of one map are below a heading of that map,
+// and so are those of its rules. Below a heading of alternatives are all that do not match. The order is random.
 func parseViolations(text string) []violation {
 	var found []violation
-	alternatives := -1 // how far the heading of alternatives is indented; -1: this is not below one
+	alternatives := -1 // the indentation of the heading of alternatives; -1: not below one
 	for _, line := range strings.Split(text, "\n") {
 		match := violationLine.FindStringSubmatch(line)
 		if match == nil {
@@ -76,7 +75,7 @@ func (e *Environment) schemaProblems(text string) []error {
 		if extra := extraProperty.FindStringSubmatch(v.message); extra != nil {
 			given, hint = strings.Trim(path+"."+extra[1], "."), e.schemaHint(v.pointer, extra[1])
 		}
-		// checkProxies says more
+		// checkProxies reports more
 		if e.isUnknown(given) || slices.Contains(append(proxyPaths(), noProxyPath), given) &&
 			strings.HasPrefix(v.message, "'") {
 			continue
@@ -88,7 +87,7 @@ func (e *Environment) schemaProblems(text string) []error {
 	return problems
 }
 
-// schemaDescription says what the value is for that a JSON pointer names.
+// schemaDescription returns the description of the value at a JSON pointer.
 func (e *Environment) schemaDescription(pointer string) string {
 	if description, _ := e.schemaAt(pointer)["description"].(string); description != "" {
 		return fmt.Sprintf("%s: %s", strings.ReplaceAll(strings.Trim(pointer, "/"), "/", "."), description)
@@ -96,8 +95,7 @@ func (e *Environment) schemaDescription(pointer string) string {
 	return valuesHint
 }
 
-// schemaHint names the keys that are allowed at the place that a JSON pointer names, and the one that was meant by what
-// is not.
+// schemaHint lists the keys that are allowed at a JSON pointer, and suggests the one that was meant.
 func (e *Environment) schemaHint(pointer, given string) string {
 	properties, _ := e.schemaAt(pointer)["properties"].(map[string]any)
 	if len(properties) == 0 {
@@ -108,7 +106,7 @@ func (e *Environment) schemaHint(pointer, given string) string {
 		strings.Join(sortedKeys(properties), ", "))
 }
 
-// schemaAt is the schema of the place that a JSON pointer names; nil where it cannot be found.
+// schemaAt returns the schema at a JSON pointer, or nil if there is none.
 func (e *Environment) schemaAt(pointer string) map[string]any {
 	var schema map[string]any
 	if json.Unmarshal(e.chart.Schema, &schema) != nil {

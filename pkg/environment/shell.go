@@ -9,18 +9,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// shellValue is a value that a file takes from variables. A list with a variable in it counts as one value.
+// shellValue is a value that a file takes from variables. A list with a variable in it is one value.
 type shellValue struct {
 	keys     []string // of its path
-	names    []string // of its variables: as the shell has them, or as the file asks for those that the shell has not
-	set      []string // those of them that the shell has, and that are not empty
-	resolved bool     // whether one of them has a value: the shell's, or one that was derived
+	names    []string // of its variables: as the shell calls them, or as the file does if the shell lacks them
+	set      []string // those that the shell has and that are not empty
+	resolved bool     // whether one of them has a value: the shell's, or a derived one
 }
 
 // path is the value's dotted path.
 func (v shellValue) path() string { return strings.Join(v.keys, ".") }
 
-// reference matches a variable in a text; an escaped one has a dollar sign before it.
+// reference matches a variable in a text. An escaped one has a dollar sign before it.
 var reference = regexp.MustCompile(`(^|[^$])\$\{([A-Za-z_][A-Za-z0-9_]*)(:=[^}]*)?\}`)
 
 // shellValues are the values in a YAML file that take variables. The file was expanded before, so that each variable
@@ -30,14 +30,14 @@ func (s *substituter) shellValues(content []byte) []shellValue {
 	var found []shellValue
 	for {
 		var document yaml.Node
-		if decoder.Decode(&document) != nil { // the end, or what expanding it has reported
+		if decoder.Decode(&document) != nil { // the end, or an error that the expansion has reported
 			return found
 		}
 		found = append(found, s.shellBelow(nil, &document)...)
 	}
 }
 
-// shellBelow are those below a node, which is at the path of keys.
+// shellBelow are those below a node at the path of keys.
 func (s *substituter) shellBelow(keys []string, node *yaml.Node) []shellValue {
 	var found []shellValue
 	switch node.Kind {
@@ -52,7 +52,7 @@ func (s *substituter) shellBelow(keys []string, node *yaml.Node) []shellValue {
 			key, value := node.Content[i].Value, node.Content[i+1]
 			if len(keys) == 1 && (keys[0] == "data" || keys[0] == "stringData") && key == ValuesKey &&
 				value.Kind == yaml.ScalarNode {
-				found = append(found, s.shellValues([]byte(value.Value))...) // a manifest that holds values as text
+				found = append(found, s.shellValues([]byte(value.Value))...) // a manifest that contains values as text
 				continue
 			}
 			found = append(found, s.shellBelow(append(slices.Clone(keys), key), value)...)
@@ -83,7 +83,7 @@ func (s *substituter) takes(v *shellValue, node *yaml.Node) bool {
 	return len(v.names) > 0
 }
 
-// setAs returns the name by which the shell has a variable, and whether it has it.
+// setAs returns the shell's name of a variable, and whether the shell has it.
 func (s *substituter) setAs(name string) (string, bool) {
 	for _, other := range spellings(name) {
 		if s.inShell[other] {
@@ -93,8 +93,8 @@ func (s *substituter) setAs(name string) (string, bool) {
 	return name, false
 }
 
-// shellValueAt returns the variables that give the value at a path, whether or not the cluster keeps another one;
-// false: a file, a flag or the chart does.
+// shellValueAt returns the variables that give the value at a path, whether or not the cluster has another one stored.
+// False means a file, a flag or the chart gives it.
 func (e *Environment) shellValueAt(keys []string) (shellValue, bool) {
 	for _, place := range e.givenLayers() {
 		if _, there := below(place.values, keys); there {
@@ -104,7 +104,7 @@ func (e *Environment) shellValueAt(keys []string) (shellValue, bool) {
 	return shellValue{}, false
 }
 
-// shellValueAt is that of one place. What is below a value, as an entry of a list, is the value's.
+// shellValueAt is that of one place. What is below a value, such as a list entry, belongs to the value.
 func (l layer) shellValueAt(keys []string) (shellValue, bool) {
 	for _, v := range l.shell {
 		if len(v.keys) <= len(keys) && slices.Equal(v.keys, keys[:len(v.keys)]) {
@@ -114,7 +114,7 @@ func (l layer) shellValueAt(keys []string) (shellValue, bool) {
 	return shellValue{}, false
 }
 
-// shellValues are all values that variables give, each at the place that wins, sorted by path.
+// shellValues are all values that variables give, each at its effective place, sorted by path.
 func (e *Environment) shellValues() []shellValue {
 	seen := map[string]bool{}
 	var found []shellValue

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Spec is what an environment asks of the management cluster, as far as the code needs to know it, with any
-// infrastructure provider. The chart's values.yaml says what each value means.
+// Spec is what an environment requests of the management cluster, as far as the code needs it, for any infrastructure
+// provider. The chart's values.yaml documents each value.
 type Spec struct {
 	Cluster Cluster `json:"cluster"`
-	// Proxies as the user gave them. What is reached without them is more than NoProxy here: see Environment.NoProxy.
+	// Proxies as the user gave them. NoProxy here is not the whole list: see Environment.NoProxy.
 	Proxies Proxies `json:"proxies"`
-	// Flux is what its controllers refuse besides what follows from the source.
+	// Flux are restrictions of its controllers, in addition to those for the source.
 	Flux struct {
 		NoRemoteBases        bool `json:"no_remote_bases"`
 		NoCrossNamespaceRefs bool `json:"no_cross_namespace_refs"`
@@ -34,7 +34,7 @@ type Cluster struct {
 	ServiceCIDR     string           `json:"service_cidr"`
 	RegistryMirrors []RegistryMirror `json:"registry_mirrors"`
 
-	// TrustedCAs are certificates (PEM) that machines trust besides those of their image.
+	// TrustedCAs are certificates (PEM) that machines trust in addition to those of their image.
 	TrustedCAs string `json:"trusted_cas"`
 
 	Image            string            `json:"image"`
@@ -46,19 +46,19 @@ type Cluster struct {
 	} `json:"rke2"`
 }
 
-// Machines of one sort.
+// Machines of one role.
 type Machines struct {
 	Replicas int `json:"replicas"`
 }
 
-// RegistryMirror is a registry that machines pull from in place of another.
+// RegistryMirror is a registry that machines pull from instead of another.
 type RegistryMirror struct {
 	Host         string `json:"host"` // the registry in image references, or _default
 	URL          string `json:"url"`
 	OverridePath bool   `json:"override_path"` // URL is the API's whole root
 	SkipVerify   bool   `json:"skip_verify"`
-	CA           string `json:"ca"`   // certificates (PEM) of who signed the mirror's
-	Only         bool   `json:"only"` // the original registry is never asked
+	CA           string `json:"ca"`   // certificates (PEM) that may sign the mirror's
+	Only         bool   `json:"only"` // the original registry is never used
 }
 
 // Proxies are addresses, empty where there is no proxy.
@@ -68,16 +68,16 @@ type Proxies struct {
 	NoProxy string `json:"no_proxy"`
 }
 
-// decode reads values into a T. What is unknown, or has not the type that it must have, is empty: validate reports it.
+// decode reads values into a T. Unknown values and values of the wrong type are empty: validate reports them.
 func decode[T any](values map[string]any) T {
 	var typed T
 	if encoded, err := json.Marshal(known(values)); err == nil {
-		_ = json.Unmarshal(encoded, &typed) // it leaves out what does not fit, and goes on
+		_ = json.Unmarshal(encoded, &typed) // it skips values of the wrong type
 	}
 	return typed
 }
 
-// known is a copy of values without those that could not be found out.
+// known returns a copy of values without unknown ones.
 func known(values any) any {
 	switch typed := values.(type) {
 	case map[string]any:
@@ -87,7 +87,7 @@ func known(values any) any {
 		}
 		return out
 	case []any:
-		var out []any // an empty list is none
+		var out []any // an empty list stays nil
 		for _, value := range typed {
 			out = append(out, known(value))
 		}

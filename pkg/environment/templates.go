@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// The most of components, of all entries in their dependsOn, and of all actions in their templates: the chart goes
-// through the dependencies as often as there are components.
+// The maximum numbers of components, of all entries in their dependsOn, and of all actions in their templates: the
+// chart walks the dependencies once for each component.
 const (
 	mostComponents = 500
 	mostDependsOn  = 2000
@@ -22,16 +22,16 @@ const (
 	mostWriters    = 3 // in one action: each may double its text
 )
 
-// Helm runs the templates in values without a bound on time or memory, and who wrote the values may be a stranger. So a
+// Helm runs the templates in values without a bound on time or memory, and their author may be a stranger. So a
 // template may read, compare and write values. It may not repeat anything: no loop, no variable, no definition, and no
-// function whose result is larger than its arguments, but for writers.
+// function whose result is larger than its arguments, except writers.
 var (
 	readers = words(`and or not eq ne lt le gt ge default empty coalesce ternary toString int int64 float64 add sub trim
 		trimSuffix trimPrefix trimAll lower upper contains hasPrefix hasSuffix kindIs hasKey get dig index len first last
 		has required fail sha256sum trunc b64dec dict list print printf include semverCompare atoi max min mod div
 		kindOf keys values`)
 	writers = words("toJson toYaml quote squote b64enc")
-	// helpers are the chart's templates that run no template of values, or only the path of component cluster.
+	// helpers are the chart's templates that run no template from values, or only the path of component cluster.
 	helpers = words(`bootstrapComponent controlPlaneTaints rke2CNI nodeImage dockerSocket templateHash controlPlaneAPI
 		controlPlaneKind fingerprint`)
 	plainFormat = regexp.MustCompile(`^([^%]|%[svdqt%])*$`)
@@ -39,7 +39,7 @@ var (
 
 func words(text string) []string { return strings.Fields(text) }
 
-// checkTemplates refuses templates in the values of components that could cost unbounded work, before any is run.
+// checkTemplates refuses templates in the values of components that could cost unbounded work, before it runs any.
 func (e *Environment) checkTemplates() error {
 	actions := 0
 	var problems []error
@@ -59,7 +59,7 @@ func (e *Environment) checkTemplates() error {
 					e.whence("components."+name+".dependsOn"), mostDependsOn),
 					"Take out the entries that others imply.")
 			}
-			// the name is in the path, if no other is given
+			// the name is in the path if the component sets no other
 			texts := append(templatesOf(component), fieldText{"path", name})
 			for _, text := range texts {
 				path := "components." + name + "." + text.field
@@ -78,7 +78,7 @@ func (e *Environment) checkTemplates() error {
 	return fault.Join(problems...)
 }
 
-// fieldText is the text of a field that the chart takes for a template.
+// fieldText is the text of a field that the chart runs as a template.
 type fieldText struct{ field, text string }
 
 // templatesOf returns the texts of a component as the chart makes them.
@@ -109,8 +109,8 @@ func asText(value any) string {
 	return fmt.Sprint(value)
 }
 
-// checkTemplateText refuses a template that does more than read, compare and write. It leaves one that does not parse
-// to Helm, which does not run it.
+// checkTemplateText refuses a template that does more than read, compare and write. It leaves an unparsable one to
+// Helm, which does not run it.
 func checkTemplateText(text string, actions *int) error {
 	if !strings.Contains(text, "{{") {
 		return nil

@@ -256,7 +256,7 @@ func withoutText(t *testing.T, rendered []*unstructured.Unstructured) []*unstruc
 	return out
 }
 
-// isIn tells whether any value in what is rendered holds a word.
+// isIn reports whether any value in what is rendered holds a word.
 func isIn(word string, rendered map[string]map[string]leaf) bool {
 	for _, leaves := range rendered {
 		for path, leaf := range leaves {

@@ -7,12 +7,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// unknownValue begins what stands for a value that could not be found out, until all else was looked at: an environment
-// that holds it is never returned, and nothing is said of what it breaks.
+// unknownValue begins the stand-in for an unknown value until all else was checked: an environment that contains one is
+// never returned, and its consequences are not reported.
 const unknownValue = "cluster-init: unknown value"
 
-// problem is something wrong with a file. It counts as long as what stands for the value that could not be found out is
-// among the values that count: another file, or a flag, may give that value. One without a stand-in always counts.
+// problem is a mistake in a file. It counts while its stand-in is among the effective values: another file, or a flag,
+// may override that value. A problem without a stand-in always counts.
 type problem struct {
 	err     error
 	standIn string
@@ -23,7 +23,7 @@ func (s *substituter) err() error {
 	return s.those(func(problem) bool { return true })
 }
 
-// counting returns the problems that matter for what all files and flags come to.
+// counting returns the problems that matter for the effective values.
 func (s *substituter) counting(values map[string]any) error {
 	return s.those(func(p problem) bool { return p.standIn == "" || holds(values, p.standIn) })
 }
@@ -38,7 +38,7 @@ func (s *substituter) those(count func(problem) bool) error {
 	return fault.Join(errs...)
 }
 
-// unknown keeps why a value could not be found out, and returns what stands for it.
+// unknown records why a value is unknown, and returns its stand-in.
 func (s *substituter) unknown(why []error) string {
 	standIn := fmt.Sprintf("%s %d.", unknownValue, len(s.problems)) // the dot ends the number
 	for _, err := range why {
@@ -47,7 +47,7 @@ func (s *substituter) unknown(why []error) string {
 	return standIn
 }
 
-// holds says whether a text is in a value, or in a key.
+// holds reports whether a text is in a value, or in a key.
 func holds(value any, text string) bool {
 	switch typed := value.(type) {
 	case string:
@@ -68,9 +68,8 @@ func holds(value any, text string) bool {
 	return false
 }
 
-// forgetUnknown takes stand-ins for values that do not count out of the documents. The Secrets get the value that
-// counts in their place, so that it is as secret as it was meant to be; the ConfigMap gets none, as what counts may be
-// a secret.
+// forgetUnknown removes overridden stand-ins from the documents. The Secrets get the effective value in their place, so
+// that it stays as secret as intended. The ConfigMap gets none, as the effective value may be secret.
 func (e *Environment) forgetUnknown() {
 	counts := e.effective.merged()
 	for _, d := range []*documents{&e.documents, &e.effective} {
@@ -80,7 +79,7 @@ func (e *Environment) forgetUnknown() {
 	}
 }
 
-// withoutUnknown returns values with those of instead in the place of stand-ins, or with nothing there.
+// withoutUnknown returns values with stand-ins replaced by those of instead, or removed.
 func withoutUnknown(values, instead map[string]any) map[string]any {
 	if !holds(values, unknownValue) {
 		return values

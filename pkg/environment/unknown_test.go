@@ -67,7 +67,7 @@ func TestWhatDoesNotCountIsNotNeeded(t *testing.T) {
 			"", "components: {capi: {namespaces: [a, \"${CLUSTER_INIT_VAR_A}\"]}}\n", "{}\n"),
 			sets:     []string{"components.capi.namespaces[0]=b"},
 			problems: []string{"FOLDER/secrets.yaml: line 1: variable CLUSTER_INIT_VAR_A is not set"}},
-		"a map beside it": {files: kustomized("", lacks, "git_auth_default: {username: x}\n"),
+		"a map next to it": {files: kustomized("", lacks, "git_auth_default: {username: x}\n"),
 			problems: []string{"FOLDER/secrets.yaml: line 1: variable CLUSTER_INIT_VAR_A is not set"}},
 		"a key": {files: kustomized(
 			"", "registry_secret: {\"${CLUSTER_INIT_VAR_A}\": {username: a, password: b}}\n", "{}\n"),

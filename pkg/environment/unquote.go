@@ -8,13 +8,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// hidden stands for a value that is not quoted.
+// hidden replaces a value that must not be quoted.
 const hidden = "***"
 
-// mayQuote reports whether a message may say what the value at a path is: not what comes from a variable or a Secret,
-// or is called as secrets are, or is an address that may hold a password.
+// mayQuote reports whether a message may show the value at a path: not if it comes from a variable or a Secret, has the
+// name of a secret, or is an address that may contain a password.
 func (e *Environment) mayQuote(path, value string) bool {
-	if path == noProxyPath { // names and addresses, of which the wrong one is told
+	if path == noProxyPath { // names and addresses: the message quotes the wrong one
 		return true
 	}
 	_, secret := at(e.effective.secrets, path)
@@ -22,7 +22,7 @@ func (e *Environment) mayQuote(path, value string) bool {
 	return !secret && !infra && !e.filled[value] && !Secret(path) && !strings.Contains(value, "@")
 }
 
-// scalarAt is the text of the value at a path; empty: there is none, or it has others below it.
+// scalarAt returns the text of the value at a path. Empty means there is none, or it is a map or a list.
 func (e *Environment) scalarAt(path string) string {
 	switch value, _ := at(e.settled[Management], path); value.(type) {
 	case nil, map[string]any, []any:
@@ -32,19 +32,19 @@ func (e *Environment) scalarAt(path string) string {
 	}
 }
 
-// notPattern finds what a value of the schema must match, gotNumber the number that a value is.
+// notPattern finds the pattern in a message of the schema, gotNumber the number that a value is.
 var (
 	notPattern = regexp.MustCompile(`^'.*' does not match pattern '(.*)'$`)
 	gotNumber  = regexp.MustCompile(`\bgot [-0-9.e+]+, `)
 )
 
-// withoutValue is what the schema has against the value at a path, with the form that is wanted and without the value
-// where it must not be quoted.
+// withoutValue is the schema's message about the value at a path, with the expected form, and without the value if it
+// must not be quoted.
 func (e *Environment) withoutValue(path, message string) string {
 	if e.mayQuote(path, e.scalarAt(path)) && !(strings.HasPrefix(message, "'") && strings.Contains(message, "@")) {
 		return message
 	}
-	parts := strings.Split(gotNumber.ReplaceAllString(message, ""), "; ") // of alternatives
+	parts := strings.Split(gotNumber.ReplaceAllString(message, ""), "; ") // one for each alternative
 	for i, part := range parts {
 		switch pattern := notPattern.FindStringSubmatch(part); {
 		case pattern != nil:
@@ -57,8 +57,7 @@ func (e *Environment) withoutValue(path, message string) string {
 	return strings.Join(parts, "; ")
 }
 
-// unquote takes values that must not be quoted out of what is wrong with others: those at the paths that a message
-// names.
+// unquote hides values in an error message that must not be quoted: those at the paths that the message names.
 func (e *Environment) unquote(err error) error {
 	var problems []error
 	for _, problem := range fault.Problems(err) {
@@ -78,7 +77,7 @@ func (e *Environment) unquote(err error) error {
 	return fault.Join(problems...)
 }
 
-// withoutWord hides a value where it stands as a word of its own.
+// withoutWord hides a value that is a separate word.
 func withoutWord(text, value string) string {
 	return regexp.MustCompile(`(^|[\s"'(=])`+regexp.QuoteMeta(value)+`($|[\s"'),;:.])`).ReplaceAllString(
 		text, "${1}"+hidden+"${2}")

@@ -10,7 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// readValuesFiles returns what each values file holds, in their order.
+// readValuesFiles returns the content of the values files, in their order.
 func readValuesFiles(options Options, s *substituter) ([]layer, error) {
 	var layers []layer
 	var problems []error
@@ -18,7 +18,7 @@ func readValuesFiles(options Options, s *substituter) ([]layer, error) {
 		content, err := options.read(file)
 		if err != nil {
 			problems = append(problems, fault.Wrap(fmt.Errorf("--values: %w", err), fault.EnvironmentInvalid,
-				"Give --values the path of a file: check the path."))
+				"Set --values to the path of an existing file."))
 			continue
 		}
 		if file == "-" {
@@ -32,7 +32,7 @@ func readValuesFiles(options Options, s *substituter) ([]layer, error) {
 		values, err := readValues(content)
 		if err != nil {
 			problems = append(problems, fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid,
-				"a values file is a YAML map"))
+				"Write a YAML map into the values file."))
 			continue
 		}
 		layers = append(layers, layer{name: file, values: values, shell: s.layers[len(s.layers)-1].shell})
@@ -40,7 +40,7 @@ func readValuesFiles(options Options, s *substituter) ([]layer, error) {
 	return layers, fault.Join(problems...)
 }
 
-// mostOfValues is the most that is read of a values file: the clusters take no more than 1 MiB.
+// mostOfValues is the maximum size of a values file: the clusters accept at most 1 MiB.
 const mostOfValues = 16 << 20
 
 // read returns the content of a values file.
@@ -55,14 +55,14 @@ func (o Options) read(file string) ([]byte, error) {
 	return unpack.Named(file, mostOfValues)
 }
 
-// userValues keeps what the values files and --set ask for, and nothing else: only what they name.
+// userValues are the values that the values files and --set name, and nothing else.
 func (e *Environment) userValues(sets []string) error {
 	e.user, e.sets = map[string]any{}, map[string]any{}
 	for _, file := range e.valuesFiles {
 		e.user = merge(e.user, file.values)
 	}
-	// Helm applies --set to the merged values, so that list[0].key changes one entry of a list that is there. Of the
-	// result only what was named is kept.
+	// Helm applies --set to the merged values, so that list[0].key changes one entry of an existing list. Only what was
+	// named is kept of the result.
 	full := merge(merge(e.coalesced(Management), e.documents.merged()), e.user)
 	var problems []error
 	for _, set := range sets {
@@ -79,8 +79,8 @@ func (e *Environment) userValues(sets []string) error {
 	return fault.Join(problems...)
 }
 
-// setProblem says what is wrong with a --set, without its value: that may be a secret, and Helm's parser quotes it as a
-// key when a comma stands in it.
+// setProblem describes a mistake in a --set without its value: that may be a secret, and Helm's parser quotes it as a
+// key if it contains a comma.
 func setProblem(set string, err error) error {
 	const hint = `Write it as in Helm: key.key=value, with "\\," for a comma in a value.`
 	key, value, assigned := strings.Cut(set, "=")
@@ -90,13 +90,13 @@ func setProblem(set string, err error) error {
 	message := err.Error()
 	for _, part := range strings.Split(value, ",") {
 		if part = strings.TrimSpace(part); part != "" && strings.Contains(message, part) {
-			message = "what follows a comma in the value is no key=value"
+			message = "the text after a comma in the value is not key=value"
 		}
 	}
 	return fault.New(fault.ValuesInvalid, fmt.Sprintf("--set %s=...: %s", key, message), hint)
 }
 
-// pick returns from full the values at the places that shape names.
+// pick returns from full the values at the paths in shape.
 func pick(full, shape map[string]any) map[string]any {
 	out := map[string]any{}
 	for key, value := range shape {

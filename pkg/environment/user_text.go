@@ -7,8 +7,8 @@ import (
 	"helm.sh/helm/v3/pkg/strvals"
 )
 
-// keepText gives back their text to those values of a --set that the schema wants as text, and that Helm's parser has
-// made numbers or booleans of.
+// keepText restores the text of values of a --set that the schema wants as text and Helm's parser has turned into
+// numbers or booleans.
 func (e *Environment) keepText(set string, target map[string]any) {
 	parsed, asText := map[string]any{}, map[string]any{}
 	if strvals.ParseInto(set, parsed) != nil || strvals.ParseIntoString(set, asText) != nil {
@@ -27,7 +27,7 @@ func (e *Environment) keepText(set string, target map[string]any) {
 	}
 }
 
-// replaceAt replaces a value that is there.
+// replaceAt replaces an existing value.
 func replaceAt(values any, keys []string, value any) {
 	parent, there := below(values, keys[:len(keys)-1])
 	if !there {

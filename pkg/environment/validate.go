@@ -10,7 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// validate returns all that is wrong with the effective values in either phase, each thing once.
+// validate returns all mistakes in the effective values in either phase, each once.
 func (e *Environment) validate() error {
 	if err := e.checkTemplates(); err != nil {
 		return err
@@ -33,14 +33,14 @@ func (e *Environment) validate() error {
 	return nil
 }
 
-// inPhase is where a message of the chart says in which phase it is so.
+// inPhase matches the phase in a message of the chart.
 var inPhase = regexp.MustCompile(` in phase (bootstrap|management)`)
 
-// checkTemplate matches the chart's templates that only check values, and what they are made of.
+// checkTemplate matches the chart's templates that only check values, and their dependencies.
 var checkTemplate = regexp.MustCompile(`/_[^/]*\.tpl$|/validate\.yaml$`)
 
-// checkChart runs the chart's own checks, and nothing else of it. Values that do not fit the schema may break them:
-// then only what they still find is reported.
+// checkChart runs only the chart's own checks. Values that do not fit the schema may break them: then it reports what
+// they still find.
 func (e *Environment) checkChart(fits bool) error {
 	checks := *e.chart
 	checks.Templates = nil
@@ -57,7 +57,7 @@ func (e *Environment) checkChart(fits bool) error {
 			continue
 		}
 		for _, problem := range e.explain(phase, err) {
-			// What is wrong in both phases is reported once.
+			// A mistake in both phases is reported once.
 			if text := inPhase.ReplaceAllString(problem.Error(), ""); !seen[text] {
 				seen[text] = true
 				problems = append(problems, problem)

@@ -9,23 +9,23 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// allowed are the variables that an environment may use. The list keeps an environment from reading what else the
-// user's shell holds.
+// allowed are the variables that an environment may use. The list keeps an environment from reading other content of
+// the user's shell.
 var allowed = []string{
 	"GITLAB_USER", "GITLAB_TOKEN", "CURRENT_COMMIT", "DOCKER_HOST",
 	"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
-	// Not all of AWS's: others are secrets, and would end in a ConfigMap.
+	// Not all of AWS's: others are secrets, and would end up in a ConfigMap.
 	"AWS_B64ENCODED_CREDENTIALS", "AWS_REGION", "AWS_SSH_KEY_NAME", "AWS_S3_BUCKET_NAME",
 	"AWS_CONTROL_PLANE_MACHINE_TYPE", "AWS_NODE_MACHINE_TYPE",
-	// OpenStack's, as Cluster API's provider calls them.
+	// OpenStack's, by the names of Cluster API's provider.
 	"OPENSTACK_CLOUD", "OPENSTACK_CLOUD_YAML_B64", "OPENSTACK_CLOUD_CACERT_B64", "OPENSTACK_IMAGE_NAME",
 	"OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR", "OPENSTACK_NODE_MACHINE_FLAVOR", "OPENSTACK_SSH_KEY_NAME",
 	"OPENSTACK_FAILURE_DOMAIN",
 	"OPENSTACK_EXTERNAL_NETWORK", "OPENSTACK_DNS_NAMESERVERS", "OPENSTACK_API_SERVER_FLOATING_IP",
 }
 
-// allowedPrefixes are families of variables: OpenStack's, and those that users make for their own files. The rest of
-// CLUSTER_INIT_ are flags and secrets of cluster-init itself, which are nothing to an environment.
+// allowedPrefixes are families of variables: OpenStack's, and those of users for their own files. The other
+// CLUSTER_INIT_ variables are flags and secrets of cluster-init itself, which environments must not read.
 var allowedPrefixes = []string{"OS_", ownPrefix}
 
 const ownPrefix = "CLUSTER_INIT_VAR_"
@@ -43,23 +43,23 @@ func (f forbiddenVariable) Error() string {
 		f.name, strings.Join(allowed, ", "), strings.Join(allowedPrefixes, " or "))
 }
 
-// hint says how to call the variable.
+// hint proposes a valid name for the variable.
 func (f forbiddenVariable) hint() string {
 	rest := strings.TrimPrefix(f.name, "CLUSTER_INIT_")
 	return fmt.Sprintf("Call a variable of your own %s%s, in the file and in the shell.", ownPrefix,
 		strings.ToUpper(rest))
 }
 
-// LacksVariable says whether a variable is not set that an environment needs, as an error of Load has it: then nobody
-// knows what its things are called.
+// LacksVariable reports whether an error of Load is about a missing variable that an environment needs: then the names
+// of its resources are not known.
 func LacksVariable(err error) bool {
 	_, lacks := errors.AsType[missingVariable](err)
 	return lacks
 }
 
-// expand replaces ${NAME} by its value and ${NAME:=default} by its value or, when that is unset or empty, by the
-// default, which ends at the first }. $${ stands for ${. Every other $ is left alone. The error tells of all variables
-// that have no value.
+// expand replaces ${NAME} by its value, and ${NAME:=default} by its value or, if that is unset or empty, by the
+// default, which ends at the first }. $${ stands for ${. Every other $ stays. The error reports all variables without a
+// value.
 func expand(text string, lookup func(string) (string, bool)) (string, error) {
 	var out strings.Builder
 	var problems error
@@ -89,7 +89,7 @@ func expand(text string, lookup func(string) (string, bool)) (string, error) {
 func evaluate(expression string, lookup func(string) (string, bool)) (string, error) {
 	name, fallback, hasFallback := strings.Cut(expression, ":=")
 	if !validName(name) {
-		// The text is not quoted: it may be a part of a password.
+		// The text is not quoted: it may be part of a password.
 		return "", errors.New("a ${...} is neither ${NAME} nor ${NAME:=default}; write $${ for a literal ${")
 	}
 	if !MayUse(name) {
@@ -105,8 +105,8 @@ func evaluate(expression string, lookup func(string) (string, bool)) (string, er
 	return value, nil
 }
 
-// find looks a variable up by all its names. The first one that is not empty wins; a proxy variable also when it is
-// empty, which means none.
+// find looks a variable up by all its names. The first one that is not empty wins. An empty proxy variable wins too,
+// and means no proxy.
 func find(name string, lookup func(string) (string, bool)) (string, bool) {
 	if lookup == nil {
 		return "", false
@@ -121,8 +121,8 @@ func find(name string, lookup func(string) (string, bool)) (string, bool) {
 	return "", found
 }
 
-// spellings are the names of a variable, the best first. Proxy variables are known in both cases, and the lower one
-// wins, as in curl. An external network is called as Cluster API's provider for OpenStack calls it, too.
+// spellings are the names of a variable, the preferred one first. Proxy variables exist in both cases, and the lower
+// one wins, as in curl. An external network also has the name of Cluster API's provider for OpenStack.
 func spellings(name string) []string {
 	if strings.HasSuffix(name, "_proxy") {
 		return []string{name, strings.ToUpper(name)}
@@ -133,7 +133,7 @@ func spellings(name string) []string {
 	return []string{name}
 }
 
-// MayUse says whether an environment may use a variable: all others of a shell are nothing to it.
+// MayUse reports whether an environment may use a variable of the shell.
 func MayUse(name string) bool {
 	return slices.Contains(allowed, name) ||
 		slices.ContainsFunc(allowedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })

@@ -10,15 +10,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// withheld is a secret of a folder elsewhere. No document gets it: the author of `from` could send it to a server of
-// their own.
+// withheld is a secret of another folder. No document gets it: the author of `from` could send it to their own server.
 type withheld struct {
-	file  string // that has it, as the user knows it
+	file  string // that contains it, by the user's name
 	keys  []string
-	above int // the first layer that lies over the file's
+	above int // the first layer that overrides the file's
 }
 
-// withheldError reports the secrets that a file of a folder elsewhere has and that nothing else gives.
+// withheldError reports the secrets in a file of another folder that nothing else gives.
 type withheldError struct {
 	file  string
 	paths []string
@@ -38,14 +37,14 @@ func (e withheldError) Error() string {
 	return fmt.Sprintf("%s: the secrets of a folder elsewhere are not used: %s", e.file, strings.Join(paths, ", "))
 }
 
-// keepsSecrets reports whether the secrets of a folder on the disk may be used: it is below the folder that holds the
-// environment.
+// keepsSecrets reports whether the secrets of a folder on the disk may be used: it is below the folder that contains
+// the environment.
 func (o Options) keepsSecrets(folder string) bool {
 	relative, err := filepath.Rel(o.root, folder)
 	return err == nil && relative != "." && filepath.IsLocal(relative)
 }
 
-// withhold returns values without the secret ones, and remembers their paths. A layer that is read later may give them.
+// withhold returns values without the secret ones, and records their paths. A layer that is read later may give them.
 func (s *substituter) withhold(file string, values map[string]any, secret secretTest) map[string]any {
 	kept, taken := sift(nil, values, secret)
 	for _, keys := range taken {
@@ -83,7 +82,7 @@ func isEmpty(value any) bool {
 	return value == nil || value == "" || isList && len(list) == 0 || isMap && len(nested) == 0
 }
 
-// isSecret is for files that others may read: values with the name of a secret are. Of proxies, only a login is.
+// isSecret is for files that others may read: a value with the name of a secret is secret. Of proxies, only a login is.
 func isSecret(keys []string, value any) bool {
 	if _, isBool := value.(bool); isBool {
 		return false
@@ -94,11 +93,11 @@ func isSecret(keys []string, value any) bool {
 	return slices.ContainsFunc(keys, Secret) || hasSecret(value)
 }
 
-// anySecret is for files whose author keeps all of it secret.
+// anySecret is for files whose whole content is secret.
 func anySecret([]string, any) bool { return true }
 
-// withoutOwnSecrets returns the documents of a kustomization elsewhere without its own secrets. Those of the built-in
-// environments below it stay. Its layers begin at first.
+// withoutOwnSecrets returns the documents of another folder's kustomization without its own secrets. Those of its
+// built-in base stay. Its layers begin at first.
 func (s *substituter) withoutOwnSecrets(file string, first int, docs documents) documents {
 	unless := func(secret secretTest) secretTest {
 		return func(keys []string, value any) bool {
@@ -115,7 +114,7 @@ func (s *substituter) withoutOwnSecrets(file string, first int, docs documents) 
 	}
 }
 
-// lackSecrets reports the secrets that were withheld and that neither a file above nor the user gives.
+// lackSecrets reports the withheld secrets that neither an overriding file nor the user gives.
 func (s *substituter) lackSecrets(argument string, files []layer, user map[string]any) error {
 	lacks := map[string][]string{}
 	for _, w := range s.withheld {
@@ -127,14 +126,14 @@ func (s *substituter) lackSecrets(argument string, files []layer, user map[strin
 	}
 	var problems []error
 	for _, file := range sortedKeys(lacks) {
-		hint := fmt.Sprintf("Write these values into %s, \"\" for none, or give a file that has them with --values.",
+		hint := fmt.Sprintf("Write these values into %s, \"\" for none, or use a file that has them with --values.",
 			filepath.Join(argument, OwnSecretsFile))
 		problems = append(problems, fault.Wrap(withheldError{file, lacks[file]}, fault.EnvironmentInvalid, hint))
 	}
 	return fault.Join(problems...)
 }
 
-// replaces reports whether values lie over what is at a path: they have it, or no map above it.
+// replaces reports whether values override what is at a path: they have it, or no map above it.
 func replaces(values map[string]any, keys []string) bool {
 	for i, key := range keys {
 		value, there := values[key]

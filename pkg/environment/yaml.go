@@ -15,7 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// readValues reads values that others wrote, as Helm does.
+// readValues reads values from any author, as Helm does.
 func readValues(text []byte) (chartutil.Values, error) {
 	if err := unpack.YAML(text); err != nil {
 		return nil, err
@@ -23,10 +23,10 @@ func readValues(text []byte) (chartutil.Values, error) {
 	return chartutil.ReadValues(text)
 }
 
-// onlyDocument returns the document of a YAML file; nil: it has none, or it is empty. More than one is refused: what
-// reads values reads the first only.
+// onlyDocument returns the document of a YAML file. Nil means it has none, or it is empty. More than one is refused:
+// readers of values read only the first.
 func onlyDocument(content []byte) (*yaml.Node, error) {
-	if err := unpack.YAML(content); errors.Is(err, unpack.ErrTooLarge) { // the parser says better what else is wrong
+	if err := unpack.YAML(content); errors.Is(err, unpack.ErrTooLarge) { // the parser describes other mistakes better
 		return nil, err
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
@@ -38,7 +38,7 @@ func onlyDocument(content []byte) (*yaml.Node, error) {
 			return only, nil
 		}
 		var probe any
-		if err == nil { // a node takes a key that is there twice; a value does not
+		if err == nil { // a node accepts a duplicate key; a value does not
 			err = node.Decode(&probe)
 		}
 		switch {
@@ -46,7 +46,7 @@ func onlyDocument(content []byte) (*yaml.Node, error) {
 			return nil, notYAML(content, err)
 		case probe == nil:
 		case only != nil:
-			return nil, fault.Wrap(fmt.Errorf("line %d: a second document begins, and only one can count", node.Line),
+			return nil, fault.Wrap(fmt.Errorf("line %d: a second document begins: only one is allowed", node.Line),
 				fault.EnvironmentInvalid,
 				"Join the documents, and delete the line --- between them.")
 		default:
@@ -55,7 +55,7 @@ func onlyDocument(content []byte) (*yaml.Node, error) {
 	}
 }
 
-// notYAML says what is wrong with a file. The parser's words do not help where a space is none.
+// notYAML describes the mistake in a file. The parser's message does not help with an odd space.
 func notYAML(content []byte, err error) error {
 	for i, line := range strings.Split(string(content), "\n") {
 		if name := oddSpace(line); name != "" && !strings.HasPrefix(strings.TrimSpace(line), "#") {
@@ -71,8 +71,7 @@ func notYAML(content []byte, err error) error {
 
 const plainSpace = "Write a plain space in its place."
 
-// checkSpaces refuses spaces that YAML takes for letters where nobody wants a letter: in keys, and around text without
-// quotes.
+// checkSpaces refuses odd spaces that YAML treats as letters: in keys, and around unquoted text.
 func checkSpaces(node *yaml.Node) error {
 	switch {
 	case node.Kind == yaml.MappingNode:
@@ -101,14 +100,14 @@ func spaceProblem(node *yaml.Node, name string) error {
 		fault.EnvironmentInvalid, plainSpace)
 }
 
-// oddSpaces are what editors and web pages put in the place of spaces, or between letters, and nobody sees.
+// oddSpaces are invisible characters that editors and web pages insert instead of spaces, or between letters.
 var oddSpaces = map[rune]string{
 	'\u00a0': "no-break space (U+00A0)", '\u202f': "narrow no-break space (U+202F)", '\u2007': "figure space (U+2007)",
 	'\u3000': "wide space (U+3000)",
 	'\u200b': "zero-width space (U+200B)", '\u2060': "word joiner (U+2060)", '\ufeff': "byte order mark (U+FEFF)",
 }
 
-// oddSpace names the first of them in a text; empty: it has none.
+// oddSpace names the first odd space in a text. Empty means it has none.
 func oddSpace(text string) string {
 	for _, r := range text {
 		if name := oddSpaces[r]; name != "" {

@@ -17,11 +17,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// ErrArtifactTooLarge is in the error of ReadArtifact about an artifact with more bytes than the caller takes.
+// ErrArtifactTooLarge is in the error of ReadArtifact about an artifact with more bytes than the caller accepts.
 var ErrArtifactTooLarge = errors.New("too large")
 
-// ArtifactPath returns the path by which the API server passes a request on to the Service of an artifact's address:
-// source-controller can be reached in the cluster only. It is empty for an address that is no Service's.
+// ArtifactPath returns the path by which the API server proxies a request to the Service in an artifact's address:
+// source-controller can be reached only in the cluster. It is empty if the address is not that of a Service.
 func ArtifactPath(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -39,8 +39,8 @@ func ArtifactPath(address string) (string, error) {
 		nil
 }
 
-// ReadArtifact reads an artifact of at most so many bytes from source-controller, by way of the API server, and
-// verifies its digest. What it returns is what Flux's other controllers read.
+// ReadArtifact reads an artifact of at most that many bytes from source-controller, through the API server, and
+// verifies its digest. It returns what Flux's other controllers read.
 func ReadArtifact(ctx context.Context, c *kube.Cluster, a *meta.Artifact, most int64) ([]byte, error) {
 	if a.Size != nil && *a.Size > most {
 		return nil, fmt.Errorf("%w: the artifact has %d bytes, more than %d", ErrArtifactTooLarge, *a.Size, most)
@@ -57,7 +57,7 @@ func ReadArtifact(ctx context.Context, c *kube.Cluster, a *meta.Artifact, most i
 	case err != nil:
 		return nil, fmt.Errorf("read the artifact from source-controller: %w", err)
 	case answer.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("read the artifact from source-controller: the API server answers %s", answer.Status)
+		return nil, fmt.Errorf("read the artifact from source-controller: the API server answered %s", answer.Status)
 	case int64(len(body)) > most:
 		return nil, fmt.Errorf("%w: the artifact has more than %d bytes", ErrArtifactTooLarge, most)
 	}
@@ -80,7 +80,7 @@ func verifyDigest(content []byte, digest string) error {
 	}
 	sum.Write(content)
 	if got := hex.EncodeToString(sum.Sum(nil)); got != want {
-		return fmt.Errorf("verify the artifact: its digest is %s:%s, and Flux says %s", algorithm, got, digest)
+		return fmt.Errorf("verify the artifact: its digest is %s:%s, but Flux reports %s", algorithm, got, digest)
 	}
 	return nil
 }

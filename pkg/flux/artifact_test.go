@@ -62,7 +62,7 @@ func TestReadArtifact(t *testing.T) {
 		"sha256": {ok, 7, http.StatusOK, ""},
 		"sha512": {meta.Artifact{URL: address, Digest: sha512sum}, 7, http.StatusOK, ""},
 		"another digest": {meta.Artifact{URL: address, Digest: "sha256:00"}, 7, http.StatusOK,
-			"and Flux says sha256:00"},
+			"but Flux reports sha256:00"},
 		"no digest":  {meta.Artifact{URL: address}, 7, http.StatusOK, "not supported"},
 		"it is lost": {ok, 7, http.StatusNotFound, "404 Not Found"},
 		"no Service": {meta.Artifact{URL: "http://localhost/a"}, 7, http.StatusOK, "not that of a Service"},

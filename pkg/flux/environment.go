@@ -20,7 +20,7 @@ type EnvironmentVariable struct{ Name, Value string }
 const (
 	// environmentSecret holds the values of the variables: an address of a proxy may hold a password.
 	environmentSecret = "telco-cloud-init-flux-environment"
-	// environmentVersion is on the pods of the controllers. It holds the version of the Secret: they are recreated when
+	// environmentVersion is on the controllers' Pods. It holds the version of the Secret: the Pods are recreated when
 	// that changes.
 	environmentVersion = "cluster-init.io/environment"
 )
@@ -36,7 +36,7 @@ func secretOf(environment []EnvironmentVariable) *unstructured.Unstructured {
 		"stringData": values}}
 }
 
-// references are the variables as a container has them.
+// references are the variables as a container references them.
 func references(environment []EnvironmentVariable) []any {
 	var env []any
 	for _, v := range environment {
@@ -46,8 +46,8 @@ func references(environment []EnvironmentVariable) []any {
 	return env
 }
 
-// applyEnvironment applies the Secret with the variables before the pods that need it, and has these follow it. Where
-// there are no variables, a Secret of an earlier run goes.
+// applyEnvironment applies the Secret with the variables before the Pods that need it, and makes them follow it.
+// Without variables it deletes the Secret of an earlier run.
 func applyEnvironment(ctx context.Context, c *kube.Cluster, manager *ssa.ResourceManager,
 	objects []*unstructured.Unstructured, options ssa.ApplyOptions) error {
 	var first []*unstructured.Unstructured

@@ -1,4 +1,4 @@
-// Package flux installs Flux and speaks its kinds: sources, HelmRelease, Kustomization, reconcile requests.
+// Package flux installs Flux and handles its kinds: sources, HelmRelease, Kustomization, reconcile requests.
 package flux
 
 import (
@@ -24,7 +24,7 @@ const Namespace = "flux-system"
 // Version is the Flux release that cluster-init installs.
 const Version = "v2.9.5"
 
-// VersionLabel is on the Deployment of each controller, and holds the Flux release that it is of.
+// VersionLabel is on the Deployment of each controller, and holds its Flux release.
 const VersionLabel = "app.kubernetes.io/version"
 
 // ManifestsURL is where the manifests of Version come from.
@@ -35,10 +35,10 @@ func Controllers() []string {
 	return []string{"source-controller", "kustomize-controller", "helm-controller"}
 }
 
-// PullSecretName is the Secret with which Flux's own pods pull their images, where a registry wants a login.
+// PullSecretName is the Secret with which Flux's own Pods pull their images, if a registry needs a login.
 const PullSecretName = ReleaseName + "-flux-registry"
 
-// Options says how Flux is rendered.
+// Options specifies how Flux is rendered.
 type Options struct {
 	Archive         []byte // the release's manifests.tar.gz
 	ImagePullSecret string // empty: none
@@ -46,16 +46,16 @@ type Options struct {
 	Restrictions
 }
 
-// Restrictions are what Flux's controllers refuse of any Kustomization and HelmRelease in their cluster.
+// Restrictions are features that Flux's controllers refuse to any Kustomization and HelmRelease in their cluster.
 type Restrictions struct {
-	// NoRemoteBases refuses kustomizations that fetch from elsewhere than their source.
+	// NoRemoteBases refuses kustomizations that fetch from outside of their source.
 	NoRemoteBases bool
 	// NoCrossNamespaceRefs refuses references to sources and to dependencies in other namespaces.
 	NoCrossNamespaceRefs bool
 }
 
-// Render returns Flux's objects, tuned for a bootstrap: what waits for a dependency looks again after two seconds
-// instead of thirty, more objects are reconciled side by side, and readiness is looked at every second.
+// Render returns Flux's objects, tuned for a bootstrap: an object checks its dependencies after two seconds instead of
+// thirty, more objects are reconciled concurrently, and readiness is checked every second.
 func Render(o Options) ([]*unstructured.Unstructured, error) {
 	base, err := os.MkdirTemp("", "cluster-init-flux-")
 	if err != nil {
@@ -109,9 +109,9 @@ func Install(ctx context.Context, c *kube.Cluster, objects []*unstructured.Unstr
 	return nil
 }
 
-// featureGates are those of kustomize-controller. With the first one a correction of a component that is waited for is
-// applied at once, not after half an hour. With the second one a new API version of a CRD does not make the next apply
-// fail with "field not declared in schema".
+// featureGates are those of kustomize-controller. With the first one a correction of a component in a wait is applied
+// at once, not after half an hour. With the second one a new API version of a CRD does not make the next apply fail
+// with "field not declared in schema".
 const featureGates = "CancelHealthCheckOnNewRevision=true,MigrateAPIVersion=true"
 
 func tune(deployment *unstructured.Unstructured, o Options) error {
@@ -145,7 +145,7 @@ func tune(deployment *unstructured.Unstructured, o Options) error {
 	if err := unstructured.SetNestedSlice(container, env, "env"); err != nil {
 		return err
 	}
-	// A controller is ready some seconds after its start, not only when the default 10 s between two probes are over.
+	// A controller is ready some seconds after its start: the default 10 s between two probes is too long.
 	if err := unstructured.SetNestedField(container, int64(1), "readinessProbe", "periodSeconds"); err != nil {
 		return err
 	}

@@ -21,17 +21,17 @@ import (
 )
 
 // Kustomizer does in memory what Flux's kustomize-controller does with a Kustomization: target namespace, patches,
-// build, and variables by Flux's own function. It is not for several goroutines at once.
+// build, and variables by Flux's own function. It must not be used by several goroutines at once.
 type Kustomizer struct {
 	files  filesys.FileSystem
-	builds map[string]resmap.ResMap // what was built already, before the variables
+	builds map[string]resmap.ResMap // finished builds, before the variables
 }
 
 // strictSubstitutions is the default of the gate StrictPostBuildSubstitutions in the kustomize-controller of Version: a
 // variable without a value and without a default is an error.
 const strictSubstitutions = true
 
-// SubstitutionError says that Flux cannot fill in the variables of an object.
+// SubstitutionError reports that Flux cannot fill in the variables of an object.
 type SubstitutionError struct {
 	Object string // kind and name
 	Err    error
@@ -44,14 +44,14 @@ func (e SubstitutionError) Error() string {
 // Unwrap returns Flux's own error.
 func (e SubstitutionError) Unwrap() error { return e.Err }
 
-// NewKustomizer returns a Kustomizer that reads the folders of components below / of files, where it writes one of its
-// own.
+// NewKustomizer returns a Kustomizer that reads the folders of components below / of files, where it writes its own
+// kustomizations.
 func NewKustomizer(files filesys.FileSystem) *Kustomizer {
 	return &Kustomizer{files, map[string]resmap.ResMap{}}
 }
 
-// Apply returns what Flux applies for a Kustomization; the Secrets that it takes variables from are among rendered.
-// Variables that cannot be filled in are a SubstitutionError.
+// Apply returns what Flux applies for a Kustomization. rendered contains the Secrets with its variables. Variables that
+// cannot be filled in are a SubstitutionError.
 func (k *Kustomizer) Apply(ctx context.Context, kustomization *unstructured.Unstructured,
 	rendered []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	resources, err := k.build(kustomization)
@@ -88,13 +88,13 @@ func substitute(ctx context.Context, kustomization *unstructured.Unstructured, r
 	filled, err := kustomize.SubstituteVariables(ctx, secrets{objects: rendered}, *kustomization, resource,
 		kustomize.SubstituteWithStrict(strictSubstitutions),
 		kustomize.SubstituteWithAlways(strategy == string(kustomizev1.SubstituteStrategyAlways)))
-	if filled == nil { // it says that it has no variables
+	if filled == nil { // without variables
 		filled = resource
 	}
 	return filled, err
 }
 
-// build returns what kustomize makes of a Kustomization, a copy.
+// build returns kustomize's result for a Kustomization, as a copy.
 func (k *Kustomizer) build(kustomization *unstructured.Unstructured) (resmap.ResMap, error) {
 	folder, _, _ := unstructured.NestedString(kustomization.Object, "spec", "path")
 	patches, _, _ := unstructured.NestedSlice(kustomization.Object, "spec", "patches")
@@ -118,10 +118,10 @@ func (k *Kustomizer) build(kustomization *unstructured.Unstructured) (resmap.Res
 	return built.DeepCopy(), nil
 }
 
-// inContent is a path as the content has it.
+// inContent is a path in the content.
 func inContent(path string) string { return strings.TrimPrefix(path, "/") }
 
-// secrets is a cluster that has nothing but the Secrets among objects.
+// secrets is a cluster that contains only the Secrets among objects.
 type secrets struct {
 	client.Client
 	objects []*unstructured.Unstructured

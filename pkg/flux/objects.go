@@ -28,7 +28,7 @@ func AddToScheme(scheme *runtime.Scheme) error {
 // ReleaseName is the name of the HelmRelease and of the source of its components.
 const ReleaseName = "telco-cloud-init"
 
-// ChartSourceName is the name of the OCIRepository that holds the chart, when chart and components are apart.
+// ChartSourceName is the name of the OCIRepository of the chart, if chart and components are separate.
 const ChartSourceName = ReleaseName + "-chart"
 
 const sourceInterval = 5 * time.Minute
@@ -40,8 +40,8 @@ type OCIArtifact struct {
 	Digest     string
 	Insecure   bool   // plain HTTP
 	SecretName string // of type kubernetes.io/dockerconfigjson; empty: none
-	// CASecretName is a Secret with the key ca.crt, for a server that is not signed by those that everybody knows;
-	// empty: none.
+	// CASecretName is a Secret with the key ca.crt, for a server whose certificate the usual authorities did not sign.
+	// Empty means none.
 	CASecretName string
 }
 
@@ -98,12 +98,12 @@ func GitRepository(g GitSource) *sourcev1.GitRepository {
 	return r
 }
 
-// Release says how the telco-cloud-init HelmRelease is made.
+// Release specifies the telco-cloud-init HelmRelease.
 type Release struct {
 	FromGit    bool              // chart and values files from the GitRepository; else from ChartSource
 	ValuesFrom []ValuesReference // in the order in which they are merged
 	ValueFiles []string          // of the chart, only with FromGit
-	Values     map[string]any    // last, what cluster-init itself decides
+	Values     map[string]any    // last: what cluster-init itself decides
 }
 
 // ValuesReference names a ConfigMap or a Secret whose key values.yaml is merged into the values.
@@ -121,7 +121,7 @@ func HelmRelease(r Release) (*helmv2.HelmRelease, error) {
 			Interval:    metav1.Duration{Duration: 10 * time.Minute},
 			ReleaseName: ReleaseName,
 			Values:      &apiextensionsv1.JSON{Raw: values},
-			// The Kustomizations are watched one by one: Helm's own wait would only hide which one is stuck.
+			// The Kustomizations are watched individually: Helm's own wait would only hide which one is stuck.
 			Install: &helmv2.Install{DisableWait: true, Remediation: &helmv2.InstallRemediation{Retries: 3}},
 			Upgrade: &helmv2.Upgrade{DisableWait: true, Remediation: &helmv2.UpgradeRemediation{Retries: 3}},
 		},

@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// RequestReconcile asks Flux to look at the object now instead of at its next interval.
+// RequestReconcile makes Flux reconcile the object now instead of at its next interval.
 func RequestReconcile(ctx context.Context, c *kube.Cluster, o client.Object, now time.Time) error {
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, meta.ReconcileRequestAnnotation,
 		now.Format(time.RFC3339Nano))
@@ -27,10 +27,10 @@ func RequestReconcile(ctx context.Context, c *kube.Cluster, o client.Object, now
 	return nil
 }
 
-// RequestReset is RequestReconcile for a HelmRelease, with its failures forgotten: a HelmRelease that is out of retries
-// does not try again otherwise, even after its cause was fixed.
+// RequestReset is RequestReconcile for a HelmRelease that also forgets its failures: a HelmRelease without remaining
+// retries would not try again, even after its cause was fixed.
 func RequestReset(ctx context.Context, c *kube.Cluster, release client.Object, now time.Time) error {
-	at := now.Format(time.RFC3339Nano) // helm-controller takes a reset only together with a request of the same value
+	at := now.Format(time.RFC3339Nano) // helm-controller accepts a reset only together with a request of the same value
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q,%q:%q}}}`, meta.ReconcileRequestAnnotation, at,
 		helmv2.ResetRequestAnnotation, at)
 	if err := c.Patch(ctx, release, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
@@ -49,8 +49,8 @@ func Kustomizations(ctx context.Context, c *kube.Cluster) ([]kustomizev1.Kustomi
 	return list.Items, nil
 }
 
-// SuspendedWith says whether any Kustomization of the cluster is suspended and carries an annotation; false where Flux
-// is not installed.
+// SuspendedWith reports whether any Kustomization of the cluster is suspended and carries an annotation. It returns
+// false if Flux is not installed.
 func SuspendedWith(ctx context.Context, c *kube.Cluster, annotation, value string) (bool, error) {
 	list, err := Kustomizations(ctx, c)
 	if apimeta.IsNoMatchError(err) {

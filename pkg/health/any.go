@@ -33,7 +33,8 @@ func OfAny(u *unstructured.Unstructured) State {
 	return State{Status: Ready}
 }
 
-// awaited says whether a controller gives each object of a kind conditions, so that one without has not been seen yet.
+// awaited reports whether a controller gives each object of a kind conditions, so that one without has not been seen
+// yet.
 func awaited(group, kind string) bool {
 	switch {
 	case strings.HasSuffix(group, ".toolkit.fluxcd.io"):

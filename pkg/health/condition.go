@@ -20,7 +20,7 @@ type Condition struct {
 // NotReported is the Reason of a condition that the object does not carry.
 const NotReported = "NotReported"
 
-// True says whether the condition holds for the latest spec.
+// True reports whether the condition holds for the latest spec.
 func (c Condition) True() bool { return c.Status == corev1.ConditionTrue && c.Current }
 
 // String says what is known of the condition when it is not true, for people.

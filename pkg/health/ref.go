@@ -11,7 +11,7 @@ import (
 // Ref names an object within one cluster, in whichever version of its API.
 type Ref struct{ Group, Kind, Namespace, Name string }
 
-// RefOf is the name of an object.
+// RefOf returns the name of an object.
 func RefOf(u *unstructured.Unstructured) Ref {
 	k := u.GroupVersionKind()
 	return Ref{Group: k.Group, Kind: k.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
@@ -28,12 +28,13 @@ func (r Ref) String() string {
 // Edge leads from an object to one that it waits for.
 type Edge struct {
 	To Ref
-	// Required is whether the object cannot get ready while the other one is not there.
+	// Required reports whether the object cannot become ready while the other one does not exist.
 	Required bool
 }
 
-// Edges are what an object says that it waits for: what it depends on, where it reads from, what it applied, and the
-// objects of Cluster API that it is made of. What it owns is not among them: that is known from the owned objects only.
+// Edges returns what an object's own spec and status say that it waits for: its dependencies, its source, what it
+// applied, and the objects of Cluster API that it consists of. What it owns is not among them: only the owned objects
+// say so.
 func Edges(u *unstructured.Unstructured) []Edge {
 	switch group := u.GroupVersionKind().Group; {
 	case strings.HasSuffix(group, ".toolkit.fluxcd.io"):
@@ -46,7 +47,7 @@ func Edges(u *unstructured.Unstructured) []Edge {
 	return nil
 }
 
-// DependsOn are the objects of its own kind that Flux waits for before it applies this one.
+// DependsOn returns the objects of its own kind that Flux waits for before it applies this one.
 func DependsOn(u *unstructured.Unstructured) []Ref {
 	var edges []Edge
 	for _, each := range maps(u, "spec", "dependsOn") {
@@ -91,7 +92,7 @@ func fluxEdges(u *unstructured.Unstructured) []Edge {
 	return edges
 }
 
-// inventoryEdges are what a Kustomization or a HelmRelease applied.
+// inventoryEdges lead to what a Kustomization or a HelmRelease applied.
 func inventoryEdges(u *unstructured.Unstructured) []Edge {
 	var edges []Edge
 	for _, r := range Inventory(u) {
@@ -100,14 +101,14 @@ func inventoryEdges(u *unstructured.Unstructured) []Edge {
 	return edges
 }
 
-// Inventory are the objects that a Kustomization or a HelmRelease says that it has applied.
+// Inventory returns the objects that a Kustomization or a HelmRelease reports as applied.
 func Inventory(u *unstructured.Unstructured) []Ref {
 	var refs []Ref
 	for _, each := range maps(u, "status", "inventory", "entries") {
 		id, _ := each["id"].(string)
 		applied, err := object.ParseObjMetadata(id)
 		if err != nil {
-			continue // a form of the inventory that is not known here leads nowhere
+			continue // an inventory of an unknown form leads nowhere
 		}
 		refs = append(refs, Ref{applied.GroupKind.Group, applied.GroupKind.Kind, applied.Namespace, applied.Name})
 	}
@@ -127,13 +128,13 @@ func clusterEdges(u *unstructured.Unstructured) []Edge {
 		edges = appendReference(edges, "", "Secret", u.GetNamespace(), reference)
 	}
 	if node, _, _ := unstructured.NestedString(u.Object, "status", "nodeRef", "name"); node != "" {
-		// in the cluster that the machine is of, which may be another one
+		// The node is in the machine's cluster, which may be another one.
 		edges = append(edges, Edge{To: Ref{Kind: "Node", Name: node}})
 	}
 	return edges
 }
 
-// InfrastructureOf is the infrastructure machine of a Machine; the zero Ref for one that has not come that far.
+// InfrastructureOf returns the infrastructure machine of a Machine, or the zero Ref if it has none yet.
 func InfrastructureOf(machine *unstructured.Unstructured) Ref {
 	reference, _, _ := unstructured.NestedMap(machine.Object, "spec", "infrastructureRef")
 	for _, e := range appendReference(nil, "", "", machine.GetNamespace(), reference) {
@@ -159,7 +160,7 @@ func issuerEdges(u *unstructured.Unstructured) []Edge {
 	return []Edge{{To: Ref{"cert-manager.io", kind, namespace, name}, Required: true}}
 }
 
-// appendReference adds an object reference as it stands in a spec; what it leaves out is as given.
+// appendReference adds an object reference from a spec. Missing fields default to the arguments.
 func appendReference(edges []Edge, group, kind, namespace string, reference map[string]any) []Edge {
 	text := func(key, otherwise string) string {
 		if s, _ := reference[key].(string); s != "" {

@@ -1,5 +1,5 @@
-// Package health reads the state of objects: whether one is ready, on its way, or has given up, and why. Waits and
-// reports read conditions through it, so that they do not disagree about an object.
+// Package health reads the state of objects: ready, progressing or failed, and why. Waits and reports read conditions
+// through it, so that they agree about an object.
 package health
 
 import (
@@ -17,20 +17,20 @@ import (
 const (
 	Ready       = "Ready"
 	Progressing = "Progressing"
-	Failed      = "Failed" // it has given up: waiting does not help
+	Failed      = "Failed" // the object has given up: waiting does not help
 	Suspended   = "Suspended"
 	Deleting    = "Deleting"
 )
 
-// State is what an object says of itself. Status is one of the constants of this package.
+// State is what an object reports about itself. Status is one of the constants of this package.
 type State struct {
 	Status, Reason, Message string
 }
 
-// Of reads the state of an object. Deployments, DaemonSets and StatefulSets are read by kstatus. All others follow the
+// Of reads the state of an object. kstatus reads Deployments, DaemonSets and StatefulSets. All others follow the
 // conventions of Flux and Cluster API: conditions with observedGeneration, of which Ready counts, or else Available;
-// spec.suspend; metadata.deletionTimestamp; and the condition Stalled for failures that will not go away by themselves.
-// kstatus would take such an object for ready before its controller has seen it.
+// spec.suspend; metadata.deletionTimestamp; and the condition Stalled for permanent failures. kstatus would report such
+// an object as ready before its controller has observed it.
 func Of(u *unstructured.Unstructured) State {
 	if u.GetDeletionTimestamp() != nil {
 		return deleting(u)
@@ -41,7 +41,7 @@ func Of(u *unstructured.Unstructured) State {
 	if u.GroupVersionKind().Group == "apps" {
 		return ofWorkload(u)
 	}
-	// A condition that is older than the spec describes what may have been corrected since.
+	// A condition that is older than the spec may describe a corrected problem.
 	if stalled := ConditionOf(u, "Stalled"); stalled.True() {
 		return State{Status: Failed, Reason: stalled.Reason, Message: stalled.Message}
 	}
@@ -61,7 +61,7 @@ func Of(u *unstructured.Unstructured) State {
 	return State{Status: Progressing, Message: "has no status yet"}
 }
 
-// deleting reads an object that is on its way out, with what its controller says of what that waits for.
+// deleting reads an object that is being deleted, with what its controller says that this waits for.
 func deleting(u *unstructured.Unstructured) State {
 	s := State{Status: Deleting, Message: "is being deleted"}
 	if why := WhyDeleting(u); why != "" {
@@ -70,18 +70,18 @@ func deleting(u *unstructured.Unstructured) State {
 	return s
 }
 
-// WhyDeleting is what the condition Deleting says, which controllers of Cluster API keep while they delete; "" for
-// nothing.
+// WhyDeleting returns the message of the condition Deleting, which controllers of Cluster API keep while they delete,
+// or "".
 func WhyDeleting(u *unstructured.Unstructured) string {
 	c := ConditionOf(u, "Deleting")
-	if c.Reason == NotReported || c.Status == corev1.ConditionFalse { // its controller has not come to it
+	if c.Reason == NotReported || c.Status == corev1.ConditionFalse { // its controller has not started yet
 		return ""
 	}
 	return cmp.Or(c.Message, c.Reason)
 }
 
-// ofWorkload reads an object whose pods Kubernetes keeps running. It never gives up on them: one that is out of time is
-// reported so, and gets ready when its images can be pulled again.
+// ofWorkload reads an object whose Pods Kubernetes keeps running. Kubernetes never gives up on them: one that exceeded
+// its deadline is reported so, and becomes ready once its images can be pulled.
 func ofWorkload(u *unstructured.Unstructured) State {
 	result, err := status.Compute(u)
 	if err != nil {
@@ -102,18 +102,19 @@ func ofWorkload(u *unstructured.Unstructured) State {
 	return s
 }
 
-// Paused says whether a Cluster API object is paused, by its spec or its annotation.
+// Paused reports whether a Cluster API object is paused, by its spec or its annotation.
 func Paused(u *unstructured.Unstructured) bool {
 	paused, _, _ := unstructured.NestedBool(u.Object, "spec", "paused")
 	_, annotated := u.GetAnnotations()["cluster.x-k8s.io/paused"]
 	return paused || annotated
 }
 
-// counted matches the message of a Ready condition in Cluster API's older convention, which sums up other conditions:
-// it has the reason of the one that failed, but not its message.
+// counted matches the message of a Ready condition in Cluster API's older convention, which summarizes other
+// conditions: it has the reason of the failed one, but not its message.
 var counted = regexp.MustCompile(`^[0-9]+ of [0-9]+ completed$`)
 
-// summarized returns the type and the message of the condition that a sum is about, or else the sum's own message.
+// summarized returns the type and the message of the condition that a summary is about, or else the summary's own
+// message.
 func summarized(u *unstructured.Unstructured, conditionType string, sum State) string {
 	for _, c := range Conditions(u) {
 		if c.Type != conditionType && c.Status != "True" && c.Reason == sum.Reason && c.Message != "" {

@@ -91,7 +91,7 @@ func TestOf(t *testing.T) {
 			object: `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 2}, status: {observedGeneration: 1, conditions: [{type: Available, status: "True", reason: MinimumReplicasAvailable}]}}`,
 			want: health.State{Status: health.Progressing, Reason: "LatestGenerationNotObserved",
 				Message: "Deployment generation is 2, but latest observed generation is 1"}},
-		"Deployment, out of time: Kubernetes goes on": {
+		"Deployment, out of time: Kubernetes continues": {
 			object: `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 1}, spec: {replicas: 1}, status: {observedGeneration: 1, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: image}]}}`,
 			want: health.State{Status: health.Progressing, Reason: "ProgressDeadlineExceeded",
 				Message: "Progress deadline exceeded: image"}},

@@ -17,31 +17,29 @@ const (
 	LoadBalancerRole = "external-load-balancer"
 )
 
-// DefaultNodeImage is the node image that the release of kind in go.mod publishes for the newest minor of Kubernetes
-// that Cluster API, Flux and cert-manager of this release support; kind's own default is newer.
-// See docs/reference/versions.md.
+// DefaultNodeImage is the node image that the kind release in go.mod publishes for the newest Kubernetes minor that
+// Cluster API, Flux and cert-manager of this release support. kind's own default is newer. See docs/reference/versions.md.
 const DefaultNodeImage = "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed"
 
-// CreationBound is how long kind takes at most to make a cluster: a node that is older and not finished was left
-// behind.
+// CreationBound is how long kind takes at most to create a cluster: an older unfinished node was left behind.
 const CreationBound = 10 * time.Minute
 
-// Config says what the bootstrap cluster is like.
+// Config describes the bootstrap cluster.
 type Config struct {
 	Name             string   // of the kind cluster
 	Markers          []string // paths in the node at which an empty file is mounted, see package owned
 	NodeImage        string   // empty: DefaultNodeImage
 	DockerSocket     string   // path on the Docker host that the infrastructure provider mounts; empty: none
 	APIServerAddress string   // empty: kind's default, loopback
-	APIServerPort    int32    // 0: a free one
+	APIServerPort    int32    // 0: any free port
 	ExtraMounts      []Mount
-	Proxies          Proxies // of the node, and no others: not those of this process
+	Proxies          Proxies // for the node only; those of this process do not apply
 }
 
 // Mount is a bind mount from the Docker host into the node.
 type Mount struct{ HostPath, ContainerPath string }
 
-// kubelet from 1.35 on refuses to start on cgroup v1 hosts unless told otherwise; on v2 hosts this changes nothing.
+// kubelet from 1.35 on refuses to start on cgroup v1 hosts by default. On v2 hosts this changes nothing.
 const allowCgroupV1 = `kind: KubeletConfiguration
 apiVersion: kubelet.config.k8s.io/v1beta1
 failCgroupV1: false

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/kind/pkg/log"
 )
 
-// logger hands kind's messages to a function. It is no terminal, so kind shows no spinner.
+// logger passes kind's messages to a function. It is no terminal, so kind shows no spinner.
 type logger struct{ line func(string) }
 
 var _ log.Logger = logger{}
@@ -30,7 +30,7 @@ func (l logger) Error(s string) { l.emit(s) }
 // Errorf takes a formatted error message.
 func (l logger) Errorf(f string, a ...any) { l.emit(fmt.Sprintf(f, a...)) }
 
-// V takes what kind says to its users; its debug levels are left out.
+// V accepts kind's messages for users, and drops its debug levels.
 func (l logger) V(level log.Level) log.InfoLogger {
 	if level > 0 {
 		return log.NoopInfoLogger{}

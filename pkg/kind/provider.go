@@ -22,7 +22,7 @@ type Provider struct {
 	kind *cluster.Provider
 }
 
-// New returns a Provider that hands kind's own messages to log, line by line.
+// New returns a Provider that passes kind's own messages to log, line by line.
 func New(log func(string)) *Provider {
 	return &Provider{kind: cluster.NewProvider(cluster.ProviderWithDocker(), cluster.ProviderWithLogger(logger{log}))}
 }
@@ -30,7 +30,7 @@ func New(log func(string)) *Provider {
 // NodeName returns the name of the one node of the kind cluster called name.
 func NodeName(name string) string { return name + "-control-plane" }
 
-// Exists says whether any node of the kind cluster called name exists, healthy or not.
+// Exists reports whether any node of the kind cluster called name exists, healthy or not.
 func (p *Provider) Exists(ctx context.Context, name string) (bool, error) {
 	names, err := asked(ctx, p.kind.List)
 	if err != nil {
@@ -39,8 +39,8 @@ func (p *Provider) Exists(ctx context.Context, name string) (bool, error) {
 	return slices.Contains(names, name), nil
 }
 
-// asked returns the answer to a question of kind's. kind takes no context, and an engine that takes a connection and
-// says nothing would be waited for without end: then the question, which changes nothing, is left to itself.
+// asked returns the result of a read-only call of kind. kind takes no context, and an engine that accepts a connection
+// without answering would block for ever: asked then abandons the call.
 func asked[T any](ctx context.Context, question func() (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -61,17 +61,17 @@ func asked[T any](ctx context.Context, question func() (T, error)) (T, error) {
 }
 
 // Create creates the cluster and waits until its node is ready, at most wait. kind takes no context: when ctx ends,
-// Create takes its node away, at which kind gives up, and returns when kind has: no half cluster is left, and nothing
-// goes on behind the caller's back.
+// Create deletes its node, at which kind gives up, and returns when kind has returned. No half cluster is left, and
+// nothing runs on in the background.
 //
-// own says whether the node of that name is the one that this call made. Only that one is deleted when the creation
-// fails or ends: kind itself would delete any of the name, also the one that another run makes at the same moment. nil:
-// nobody else makes one.
+// own reports whether the node of that name is the one that this call made. Only that one is deleted when the creation
+// fails or ends: kind itself would delete any node of the name, also one that another run is creating. Nil means that
+// there is no other run.
 func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration,
 	own func(context.Context) (bool, error)) error {
 	scratch, err := os.MkdirTemp("", "cluster-init-kind-")
 	if err != nil {
-		return fmt.Errorf("making a folder for kind's kubeconfig: %w", err)
+		return fmt.Errorf("create a folder for kind's kubeconfig: %w", err)
 	}
 	defer os.RemoveAll(scratch)
 	kubeconfig := filepath.Join(scratch, "kubeconfig") // never the user's own
@@ -95,7 +95,7 @@ func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration,
 		}
 		return err
 	})
-	if ctx.Err() != nil { // then kind failed because its node was taken away: its words would mislead
+	if ctx.Err() != nil { // kind failed because its node was deleted: its message would mislead
 		return fmt.Errorf("creating the kind cluster %s: %w", c.Name, ctx.Err())
 	}
 	if err != nil {
@@ -104,10 +104,10 @@ func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration,
 	return nil
 }
 
-// ownBound is for the question whose a node is.
+// ownBound is for checking who made a node.
 const ownBound = 10 * time.Second
 
-// deleteOwn deletes the node of a cluster if it is the one that this run made. One that nobody can tell of stays.
+// deleteOwn deletes the node of a cluster if this run made it. It leaves alone a node of unknown origin.
 func (p *Provider) deleteOwn(ctx context.Context, name, kubeconfig string,
 	own func(context.Context) (bool, error)) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownBound)
@@ -120,8 +120,8 @@ func (p *Provider) deleteOwn(ctx context.Context, name, kubeconfig string,
 	return p.kind.Delete(name, kubeconfig)
 }
 
-// deleteAtEnd removes the node of a cluster that is being made, as often as it appears, from when ctx ends until the
-// function that it returns is called; that one waits until the last removal is over.
+// deleteAtEnd deletes the node of a cluster that is being created, as often as it appears, from when ctx ends until the
+// returned function is called. That function waits for the last deletion.
 func deleteAtEnd(ctx context.Context, remove func() error) (stop func()) {
 	created, over := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -134,7 +134,7 @@ func deleteAtEnd(ctx context.Context, remove func() error) (stop func()) {
 		tick := time.NewTicker(500 * time.Millisecond)
 		defer tick.Stop()
 		for {
-			_ = remove() // it is tried once more when kind has failed, and that error counts
+			_ = remove() // deleteOwn is tried once more after kind has failed, and that error counts
 			select {
 			case <-created:
 				return
@@ -145,11 +145,11 @@ func deleteAtEnd(ctx context.Context, remove func() error) (stop func()) {
 	return func() { close(created); <-over }
 }
 
-// Delete deletes all nodes of the kind cluster called name; it is no error when there are none.
+// Delete deletes all nodes of the kind cluster called name. It is no error if there are none.
 func (p *Provider) Delete(ctx context.Context, name string) error {
 	scratch, err := os.MkdirTemp("", "cluster-init-kind-")
 	if err != nil {
-		return fmt.Errorf("making a folder for kind's kubeconfig: %w", err)
+		return fmt.Errorf("create a folder for kind's kubeconfig: %w", err)
 	}
 	defer os.RemoveAll(scratch)
 	err = owned(ctx, func() error { return p.kind.Delete(name, filepath.Join(scratch, "kubeconfig")) })
@@ -159,8 +159,8 @@ func (p *Provider) Delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// Kubeconfig returns the admin kubeconfig of the kind cluster called name, for use from this machine. It is read in the
-// node, and must be one that kube.Embedded lets pass.
+// Kubeconfig returns the admin kubeconfig of the kind cluster called name, for use from this machine. It is read from
+// the node, and kube.Embedded must accept it.
 func (p *Provider) Kubeconfig(ctx context.Context, name string) ([]byte, error) {
 	kubeconfig, err := asked(ctx, func() (string, error) { return p.kind.KubeConfig(name, false) })
 	if err != nil {
@@ -173,8 +173,8 @@ func (p *Provider) Kubeconfig(ctx context.Context, name string) ([]byte, error) 
 	return checked, nil
 }
 
-// owned runs work, which cannot be interrupted, unless ctx has ended; a context that ends meanwhile is reported even
-// when the work went well.
+// owned runs work, which cannot be interrupted, unless ctx has ended. If ctx ends meanwhile it reports that even if the
+// work succeeded.
 func owned(ctx context.Context, work func() error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -182,7 +182,7 @@ func owned(ctx context.Context, work func() error) error {
 	return errors.Join(work(), ctx.Err())
 }
 
-// explain adds the output of the command that kind ran and that failed, which kind keeps apart from the message.
+// explain adds the output of kind's failed command, which kind does not put into the message.
 func explain(err error) error {
 	if run, ok := errors.AsType[*exec.RunError](err); ok && len(run.Output) > 0 {
 		err = fmt.Errorf("%w: %s", err, lastLines(string(run.Output), 5))
@@ -196,25 +196,25 @@ func explain(err error) error {
 	}
 	switch {
 	case says("is already in use by container"):
-		return fault.Retryable(err, fault.Busy, "Another run makes a cluster of this name at the same moment. When it "+
-			"is over, run the same command again.")
+		return fault.Retryable(err, fault.Busy, "Another run is creating a cluster of this name. Wait until it "+
+			"has ended, then run the same command again.")
 	case says("port is already allocated", "address already in use"):
 		return fault.Wrap(err, fault.PortTaken,
-			"Stop what listens on that port, or choose another with --api-server-port (0 takes a free one).")
+			"Stop the process that listens on that port, or choose another with --api-server-port (0: any free port).")
 	case says("privileged mode is incompatible", "privileged mode is disabled", "unable to apply caps"):
 		return fault.Wrap(err, fault.DockerPrivileged, "kind's nodes are privileged containers: use an engine that "+
 			"allows them (no rootless sandbox, no user namespace remapping).")
 	case says("executable file not found", "cannot connect to the docker daemon", "failed to connect to the docker api",
 		"error during connect"):
 		return fault.Wrap(err, fault.DockerUnreachable,
-			"Start the Docker engine, or point DOCKER_HOST at one that runs; `docker info` must answer.")
+			"Start the Docker engine, or set DOCKER_HOST to a running one, until `docker info` answers.")
 	case says("command \"docker pull "):
 		return fault.Retryable(err, fault.ClusterFailed, "The engine could not pull the node image: `docker pull` of "+
 			"it shows why. Without access to its registry, use --bundle, or --node-image with an image that the "+
 			"engine has.")
 	}
-	return fault.Retryable(err, fault.ClusterFailed, "See what the node says: docker logs NODE. Running the same "+
-		"command again starts over with a fresh node.")
+	return fault.Retryable(err, fault.ClusterFailed, "Check the node's log: docker logs NODE. Then run the same "+
+		"command again: it starts over with a new node.")
 }
 
 func lastLines(s string, n int) string {

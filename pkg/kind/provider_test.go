@@ -89,7 +89,7 @@ func TestOnlyTheOwnNodeIsDeleted(t *testing.T) {
 	for name, tc := range map[string]struct {
 		own     func(context.Context) (bool, error)
 		deleted bool
-	}{"its own": {made(true), true}, "another run's": {made(false), false}, "nobody knows": {silent, false}} {
+	}{"its own": {made(true), true}, "another run's": {made(false), false}, "not known": {silent, false}} {
 		t.Run(name, func(t *testing.T) {
 			calls := fakeDocker(t, taken)
 			err := New(func(string) {}).Create(t.Context(), Config{Name: "test", NodeImage: "node"}, time.Minute,

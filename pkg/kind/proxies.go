@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// Proxies are addresses, empty where there is no proxy, and the list of what is reached without one.
+// Proxies are the addresses of proxies, empty for none, and the list of hosts that are reached without one.
 type Proxies struct{ HTTP, HTTPS, No string }
 
-// inForce puts the proxies into the environment of this process, and takes out those that a node shall not have: kind
-// knows no other way to give them to a node, and it runs the docker CLI, which reads them too. restore puts back what
-// was there.
+// inForce sets the proxies in the environment of this process, and removes those that a node must not have: kind takes
+// them only from there, and so does the docker CLI that it runs. restore restores the environment.
 func (p Proxies) inForce() (restore func(), err error) {
 	if p.HTTP == "" && p.HTTPS == "" {
 		p.No = ""
@@ -18,7 +17,7 @@ func (p Proxies) inForce() (restore func(), err error) {
 	var undo []func() error
 	restore = func() {
 		for _, step := range undo {
-			_ = step() // it fails for names that are none
+			_ = step() // it fails for invalid names
 		}
 	}
 	for name, value := range map[string]string{"HTTP_PROXY": p.HTTP, "HTTPS_PROXY": p.HTTPS, "NO_PROXY": p.No} {

@@ -14,8 +14,8 @@ func WithHost(kubeconfig []byte, host string) ([]byte, error) {
 	return WithServer(kubeconfig, host, "")
 }
 
-// WithServer returns kubeconfig with another address; the name that the certificate is checked against stays, so that
-// it does not matter under which name this machine knows the engine. An empty port stays as it is.
+// WithServer returns kubeconfig with another address. The name that the certificate is checked against stays, so that
+// this machine may use any name for the engine. An empty port stays as it is.
 func WithServer(kubeconfig []byte, host, port string) ([]byte, error) {
 	config, err := loadConfig(kubeconfig)
 	if err != nil {
@@ -38,8 +38,7 @@ func WithServer(kubeconfig []byte, host, port string) ([]byte, error) {
 	return clientcmd.Write(*config)
 }
 
-// AtServerOf returns kubeconfig with the address and the name of the certificate that another kubeconfig has in its
-// current context.
+// AtServerOf returns kubeconfig with the address and the certificate name of another kubeconfig's current context.
 func AtServerOf(kubeconfig, other []byte) ([]byte, error) {
 	config, err := loadConfig(kubeconfig)
 	if err != nil {
@@ -60,8 +59,8 @@ func AtServerOf(kubeconfig, other []byte) ([]byte, error) {
 	return clientcmd.Write(*config)
 }
 
-// ListensHere says whether a kubeconfig names its server by a loopback address, as RKE2 writes it for the machine that
-// it runs on.
+// ListensHere reports whether a kubeconfig names its server by a loopback address, as RKE2 writes it for the machine
+// that it runs on.
 func ListensHere(kubeconfig []byte) bool {
 	config, err := restConfig(kubeconfig)
 	if err != nil {

@@ -28,7 +28,7 @@ func (c *Cluster) ApplyAll(ctx context.Context, objects ...client.Object) error 
 	return nil
 }
 
-// Exists says whether the object with o's kind and name is in the cluster; o is filled when it is.
+// Exists reports whether the object with o's kind and name is in the cluster, and fills o if so.
 func (c *Cluster) Exists(ctx context.Context, o client.Object) (bool, error) {
 	err := c.Get(ctx, client.ObjectKeyFromObject(o), o)
 	switch {
@@ -40,7 +40,7 @@ func (c *Cluster) Exists(ctx context.Context, o client.Object) (bool, error) {
 	return false, fmt.Errorf("reading %s in the %s cluster: %w", client.ObjectKeyFromObject(o), c.Name, err)
 }
 
-// unstructured returns o without the fields that only the server sets, so that they are not applied.
+// unstructured returns o without the fields that only the server sets: they must not be applied.
 func (c *Cluster) unstructured(o client.Object) (*unstructured.Unstructured, error) {
 	gvk, err := apiutil.GVKForObject(o, c.Scheme())
 	if err != nil {

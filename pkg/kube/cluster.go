@@ -20,7 +20,7 @@ import (
 // FieldOwner is the field manager of everything that cluster-init applies itself.
 const FieldOwner = "cluster-init"
 
-// Cluster is a connection to one API server. Name is how events and errors call it: "bootstrap" or "management".
+// Cluster is a connection to one API server. Name is its name in events and errors: "bootstrap" or "management".
 type Cluster struct {
 	client.Client
 	Name       string
@@ -38,7 +38,7 @@ func Connect(name string, kubeconfig []byte, scheme *runtime.Scheme) (*Cluster, 
 		return nil, fmt.Errorf("reading the kubeconfig of the %s cluster: %w", name, err)
 	}
 	config.QPS = -1                                      // the server has its own priority and fairness
-	config.WarningHandlerWithContext = rest.NoWarnings{} // deprecations of others' manifests are no news to our user
+	config.WarningHandlerWithContext = rest.NoWarnings{} // deprecations in others' manifests are of no use to our user
 	config.Timeout = 0                                   // watches have no end; every other call has a context
 	requests := &atomic.Int64{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return countingTransport{next, requests} })
@@ -61,7 +61,7 @@ func Connect(name string, kubeconfig []byte, scheme *runtime.Scheme) (*Cluster, 
 // Requests returns how many API requests were sent through this connection so far.
 func (c *Cluster) Requests() int64 { return c.requests.Load() }
 
-// Reachable asks the API server for its readiness, for at most five seconds.
+// Reachable checks the API server's readiness, for at most five seconds.
 func (c *Cluster) Reachable(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -70,7 +70,7 @@ func (c *Cluster) Reachable(ctx context.Context) error {
 	if err = h.explain(ctx, err); err != nil {
 		return fault.Retryable(fmt.Errorf("asking the API server of the %s cluster at %s: %w", c.Name, c.Config.Host,
 			err),
-			fault.ClusterUnreachable, "Is the cluster running, and is its address reachable from this machine?")
+			fault.ClusterUnreachable, "Check that the cluster runs and that this machine reaches its address.")
 	}
 	return nil
 }

@@ -9,9 +9,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Newer says whether a kubeconfig has other credentials than the one that is in use and does not end before it. Both
-// must be such that Embedded lets them pass: a kubeconfig that its user wrote with a program or a file in it is not
-// replaced.
+// Newer reports whether a kubeconfig has other credentials than the one in use and does not expire before it. Embedded
+// must accept both: a user's own kubeconfig with a program or a file in it is not replaced.
 func Newer(fresh, used []byte) bool {
 	one, other := user(fresh), user(used)
 	if one == nil || other == nil {
@@ -25,7 +24,7 @@ func Newer(fresh, used []byte) bool {
 	return freshEnd.IsZero() || usedEnd.IsZero() || !freshEnd.Before(usedEnd)
 }
 
-// user returns the user of a kubeconfig that Embedded lets pass, nil otherwise.
+// user returns the user of a kubeconfig that Embedded accepts, otherwise nil.
 func user(kubeconfig []byte) *clientcmdapi.AuthInfo {
 	checked, err := Embedded(kubeconfig)
 	if err != nil {
@@ -38,7 +37,7 @@ func user(kubeconfig []byte) *clientcmdapi.AuthInfo {
 	return config.AuthInfos[config.Contexts[config.CurrentContext].AuthInfo]
 }
 
-// end is when a client certificate ends; zero: it has none.
+// end returns when a client certificate expires. Zero means it has none.
 func end(u *clientcmdapi.AuthInfo) time.Time {
 	block, _ := pem.Decode(u.ClientCertificateData)
 	if block == nil {

@@ -15,12 +15,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-const refusedHint = "A kubeconfig that comes from a cluster may hold an https server, certificate-authority-data, and " +
-	"client-certificate-data with " +
-	"client-key-data, or a token. Find out who changed it."
+const refusedHint = "Find out who changed it. A kubeconfig from a cluster may contain only an https server, " +
+	"certificate-authority-data, and client-certificate-data with " +
+	"client-key-data or a token."
 
 // Embedded checks a kubeconfig that does not come from this machine's user: from a Secret, a backup, a container or a
-// cloud. Whoever wrote it must not run a program here, read a file or choose a proxy. Embedded returns its current
+// cloud. Its author must not be able to run a program here, read a file or choose a proxy. Embedded returns its current
 // context alone, with an https server, the authorities, and a client certificate or a token, all of them inline.
 // Anything else in that context is fault.KubeconfigRefused. Errors name keys and never values.
 func Embedded(kubeconfig []byte) ([]byte, error) {
@@ -92,7 +92,7 @@ func checkServer(server string) error {
 	return nil
 }
 
-// checkAuthorities wants PEM certificates and nothing else.
+// checkAuthorities requires PEM certificates and nothing else.
 func checkAuthorities(data []byte) error {
 	found := 0
 	for rest := data; len(strings.TrimSpace(string(rest))) > 0; found++ {

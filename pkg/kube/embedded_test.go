@@ -80,7 +80,7 @@ func TestEmbeddedRefuses(t *testing.T) {
 		"another's key": {func(_ *api.Cluster, u *api.AuthInfo) {
 			_, u.ClientKeyData = kubeconfig.Administrator(t, "other", time.Now())
 		}, "its key"},
-		"a program beside a token": {func(_ *api.Cluster, u *api.AuthInfo) {
+		"a program and a token": {func(_ *api.Cluster, u *api.AuthInfo) {
 			u.Token, u.Exec = "t",
 				&api.ExecConfig{Command: "id"}
 		}, "exec"},
@@ -108,7 +108,7 @@ func TestEmbeddedRefuses(t *testing.T) {
 	}
 }
 
-// What passes is the current context and nothing that somebody hid beside it.
+// The result is the current context alone, without anything hidden in the rest of the file.
 func TestEmbeddedKeepsTheCurrentContextOnly(t *testing.T) {
 	for name, change := range map[string]func(*api.Cluster, *api.AuthInfo){
 		"a certificate": func(*api.Cluster, *api.AuthInfo) {},

@@ -12,10 +12,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// ReadFile reads a kubeconfig file of this machine's user, which may run programs and name files as kubectl allows.
-// Paths in it count from the file's folder. What it returns stands for itself: paths are absolute, and certificates
-// that are files are inline, so that the cluster is known by them. An empty file gives nil. A file that is no
-// kubeconfig, or names a file that cannot be read, is fault.Usage; a path that cannot be read is not.
+// ReadFile reads a kubeconfig file of this machine's user, which may run programs and name files as kubectl allows. Its
+// relative paths start at the file's folder. The result is self-contained: paths are absolute, and certificate files
+// are inlined, so that they identify the cluster. An empty file returns nil. A file that is no kubeconfig, or names an
+// unreadable file, is fault.Usage. An unreadable path is not.
 func ReadFile(path string) ([]byte, error) {
 	content, err := unpack.Named(path, mostOfKubeconfig)
 	if err != nil || len(bytes.TrimSpace(content)) == 0 {
@@ -24,7 +24,7 @@ func ReadFile(path string) ([]byte, error) {
 	unusable := func(err error) ([]byte, error) {
 		return nil, fault.Wrap(fmt.Errorf("read kubeconfig %s: %s", path, strings.Join(strings.Fields(err.Error()),
 			" ")), fault.Usage,
-			"Correct the file until kubectl --kubeconfig "+path+" get nodes works, or name another one.")
+			"Fix the file until kubectl --kubeconfig "+path+" get nodes works, or use another file.")
 	}
 	config, err := loadConfig(content)
 	if err != nil {
@@ -56,7 +56,7 @@ func ReadFile(path string) ([]byte, error) {
 	return whole, nil
 }
 
-// IsOfClusterAlone says whether a kubeconfig knows one cluster, under this name, and uses it.
+// IsOfClusterAlone reports whether a kubeconfig has one cluster, under this name, and uses it.
 func IsOfClusterAlone(kubeconfig []byte, cluster string) bool {
 	config, err := loadConfig(kubeconfig)
 	if err != nil {

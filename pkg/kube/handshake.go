@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// handshake follows how far a request came before it had its connection.
+// handshake records how far a request got with its connection.
 type handshake struct{ begun, ended atomic.Bool }
 
-// followed returns a context whose requests are followed.
+// followed returns a context whose requests are recorded.
 func (h *handshake) followed(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		TLSHandshakeStart: func() { h.begun.Store(true) },
@@ -19,8 +19,8 @@ func (h *handshake) followed(ctx context.Context) context.Context {
 	})
 }
 
-// explain says of a request that had no answer in time that it came no further than the handshake, if so: then somebody
-// takes connections at that address, which a plain timeout does not show.
+// explain adds to the error of a request without an answer that it got no further than the TLS handshake, if so: then a
+// server accepts connections at that address, which a plain timeout does not show.
 func (h *handshake) explain(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || !h.begun.Load() || h.ended.Load() {
 		return err

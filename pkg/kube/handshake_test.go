@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// An address that takes connections and then says nothing is distinguished from one where nobody is, and from a server
+// An address that takes connections and then says nothing is distinguished from one without a listener, and from a server
 // that is slow.
 func TestReachableTellsHowFarItCame(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,7 +43,7 @@ func TestReachableTellsHowFarItCame(t *testing.T) {
 	}{
 		"takes connections only": {silent.Addr().String(), true},
 		"slow":                   {slow.Listener.Addr().String(), false},
-		"nobody":                 {"127.0.0.1:1", false},
+		"no listener":            {"127.0.0.1:1", false},
 	} {
 		c, err := kube.Connect("management",
 			fmt.Appendf(

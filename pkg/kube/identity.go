@@ -5,19 +5,19 @@ import (
 	"errors"
 )
 
-// Identity is how two kubeconfigs compare.
+// Identity is the result of comparing two kubeconfigs.
 type Identity string
 
-// The answers of Compare.
+// The results of Compare.
 const (
 	Same  Identity = "same"
 	Other Identity = "other"
-	// one of the two does not say which authorities it trusts, or they share some only
+	// one of the two does not name the authorities that it trusts, or they share only some
 	Incomparable Identity = "incomparable"
 )
 
-// authorities returns the certificate authorities that a kubeconfig trusts in its current context, without PEM's
-// freedom of form. Those of a Cluster are made with it and move with it: they say which cluster a kubeconfig is of,
+// authorities returns the certificate authorities that a kubeconfig trusts in its current context, independent of PEM
+// formatting. A Cluster's authorities are made with it and move with it: they identify the cluster of a kubeconfig,
 // whatever its address.
 func authorities(kubeconfig []byte) (map[string]bool, error) {
 	config, err := loadConfig(kubeconfig)
@@ -42,9 +42,9 @@ func authorities(kubeconfig []byte) (map[string]bool, error) {
 	return all, nil
 }
 
-// Compare says whether two kubeconfigs are of one cluster. They are if they trust the same authorities, in whatever
-// order. Where they share some only, as while one is replaced, either of them may be answered by a cluster that the
-// other does not know.
+// Compare reports whether two kubeconfigs are of one cluster. They are if they trust the same authorities, in any
+// order. If they share only some, as while one is replaced, a cluster that the other does not trust may answer either
+// of them.
 func Compare(a, b []byte) Identity {
 	one, err := authorities(a)
 	if err != nil {
@@ -69,5 +69,5 @@ func Compare(a, b []byte) Identity {
 	return Incomparable
 }
 
-// SameCluster says whether two kubeconfigs are of one cluster, for sure.
+// SameCluster reports whether two kubeconfigs are known to be of one cluster.
 func SameCluster(a, b []byte) bool { return Compare(a, b) == Same }

@@ -59,7 +59,7 @@ func TestAClusterIsKnownByItsAuthority(t *testing.T) {
 	}
 }
 
-// What ends later, or nobody knows when, replaces what was saved; what its user wrote otherwise is left.
+// A kubeconfig that expires later, or at an unknown time, replaces the saved one. A user's own stays.
 func TestNewer(t *testing.T) {
 	ending := func(year int) []byte {
 		return kubeconfig.Of(t, "ours", "https://a", func(_ *api.Cluster, u *api.AuthInfo) {

@@ -8,10 +8,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// mostOfKubeconfig is the most that is read of a kubeconfig file, in bytes.
+// mostOfKubeconfig is the maximum size of a kubeconfig file, in bytes.
 const mostOfKubeconfig = 16 << 20
 
-// loadConfig parses a kubeconfig, whoever wrote it.
+// loadConfig parses a kubeconfig from any author.
 func loadConfig(kubeconfig []byte) (*clientcmdapi.Config, error) {
 	if err := unpack.YAML(kubeconfig); err != nil {
 		return nil, err

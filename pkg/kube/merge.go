@@ -13,9 +13,9 @@ import (
 )
 
 // Merge puts the current context of a kubeconfig into the files that kubectl uses (KUBECONFIG, or ~/.kube/config), as
-// the context name, and makes it the current one. It locks the files as kubectl does, and returns the one that it
-// wrote. What has that name already and is of another cluster is not written over: fault.ClusterForeign. A file that is
-// locked is fault.Busy.
+// the context name, and makes it the current one. It locks the files as kubectl does, and returns the file that it
+// wrote. It does not overwrite an entry of that name for another cluster: fault.ClusterForeign. A locked file is
+// fault.Busy.
 func Merge(kubeconfig []byte, name string) (file string, err error) {
 	given, err := loadConfig(kubeconfig)
 	if err != nil {
@@ -29,7 +29,7 @@ func Merge(kubeconfig []byte, name string) (file string, err error) {
 	existing, err := files.GetStartingConfig()
 	if err != nil {
 		return "", fault.Wrap(fmt.Errorf("read %s: %w", strings.Join(files.GetLoadingPrecedence(), ", "), err),
-			fault.Usage, "Correct the file, or name another one with KUBECONFIG.")
+			fault.Usage, "Fix the file, or set KUBECONFIG to another one.")
 	}
 	if err := mayReplace(existing, kubeconfig, name); err != nil {
 		return "", err
@@ -43,18 +43,18 @@ func Merge(kubeconfig []byte, name string) (file string, err error) {
 	existing.CurrentContext = name
 	if err := clientcmd.ModifyConfig(files, *existing, false); err != nil {
 		if os.IsExist(err) {
-			return "", fault.Retryable(fmt.Errorf("write %s: somebody else is writing it: %w",
+			return "", fault.Retryable(fmt.Errorf("write %s: another process is writing it: %w",
 				files.GetDefaultFilename(), err), fault.Busy,
-				"Run the same command again. A process that was killed leaves its lock behind: then remove "+
+				"Run the same command again. If a killed process left its lock behind, remove "+
 					files.GetDefaultFilename()+".lock.")
 		}
 		return "", fault.Wrap(fmt.Errorf("write %s: %w", files.GetDefaultFilename(), err), fault.Usage,
-			"Name a file that can be written with KUBECONFIG.")
+			"Set KUBECONFIG to a writable file.")
 	}
 	return files.GetDefaultFilename(), nil
 }
 
-// flat is the current context alone, with what files would say within it.
+// flat returns the current context alone, with the content of its files inline.
 func flat(config *clientcmdapi.Config) (*clientcmdapi.Config, error) {
 	config = config.DeepCopy()
 	if err := clientcmdapi.MinifyConfig(config); err != nil {
@@ -63,7 +63,7 @@ func flat(config *clientcmdapi.Config) (*clientcmdapi.Config, error) {
 	return config, clientcmdapi.FlattenConfig(config)
 }
 
-// mayReplace refuses entries of the name that are of another cluster, or may be.
+// mayReplace refuses entries of the name that belong, or may belong, to another cluster.
 func mayReplace(existing *clientcmdapi.Config, kubeconfig []byte, name string) error {
 	there, is := existing.Clusters[name]
 	if !is {
@@ -83,6 +83,6 @@ func mayReplace(existing *clientcmdapi.Config, kubeconfig []byte, name string) e
 	}
 	return fault.New(fault.ClusterForeign, fmt.Sprintf("%s has a cluster %s already, and %s, at %s",
 		there.LocationOfOrigin, name, why, there.Server),
-		"Nothing was written. If that cluster is gone: kubectl config delete-cluster "+oneline.Shell(name)+
-			". Else print the kubeconfig into a file of its own.")
+		"If that cluster is gone: kubectl config delete-cluster "+oneline.Shell(name)+
+			". Otherwise print the kubeconfig into its own file.")
 }

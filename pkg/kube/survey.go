@@ -19,9 +19,9 @@ type Served struct {
 	Namespaced bool
 }
 
-// ServedIn returns the kinds that the API server serves in groups, or below them: "fluxcd.io" holds
-// "source.toolkit.fluxcd.io". Kinds of an API whose own server is away are missing from the answer, which then comes
-// with an error.
+// ServedIn returns the kinds that the API server serves in groups, or below them: "fluxcd.io" includes
+// "source.toolkit.fluxcd.io". If the server of an aggregated API does not answer, its kinds are missing, and the result
+// comes with an error.
 func (c *Cluster) ServedIn(ctx context.Context, groups []string) ([]Served, error) {
 	bounded := rest.CopyConfig(c.Config)
 	if deadline, hasDeadline := ctx.Deadline(); hasDeadline { // discovery takes no context

@@ -21,20 +21,20 @@ import (
 type Change struct {
 	Object  *unstructured.Unstructured
 	Deleted bool
-	// Listed, of a change without an object, is the resource of which all objects that were there have been reported:
-	// until then one that was not is no sign that it does not exist.
+	// Listed, in a change without an object, is the resource whose existing objects have all been reported. Until then
+	// a missing object may still exist.
 	Listed schema.GroupVersionResource
 }
 
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
 	Resource: "customresourcedefinitions"}
 
-// Watch calls changed for every object of the given resources, now and whenever one changes, until ctx ends; then it
-// waits for its goroutines and returns. A custom resource whose definition does not exist yet is watched as soon as it
-// is served, so that one Watch can be started before any of them is installed. It is told, too, when all of a resource
-// that was there has been reported. changed is never called concurrently. A custom resource without a version is
-// watched in the one that its definition serves, and so is one whose version is no longer served. namespace limits it
-// to one namespace; empty means all, which custom resources need.
+// Watch calls changed for every object of the given resources, now and whenever one changes, until ctx ends. Then it
+// waits for its goroutines and returns. It watches a custom resource whose definition does not exist yet as soon as it
+// is served, so that one Watch can start before any of them is installed. It also reports when all existing objects of
+// a resource were reported. It never calls changed concurrently. A custom resource without a version is watched in the
+// one that its definition serves, and so is one whose version is no longer served. namespace limits it to one
+// namespace. Empty means all, which custom resources need.
 func (c *Cluster) Watch(ctx context.Context, namespace string, resources []schema.GroupVersionResource,
 	changed func(Change)) error {
 	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(c.Dynamic, 0, namespace, nil)
@@ -96,7 +96,7 @@ func (c *Cluster) Watch(ctx context.Context, namespace string, resources []schem
 	}
 }
 
-// awaitDefinitions sends each resource into served once: at once when it is built in, else when its definition is
+// awaitDefinitions sends each resource into served once: a built-in one at once, any other when its definition is
 // established. served must have room for all of them.
 func (c *Cluster) awaitDefinitions(ctx context.Context, factory dynamicinformer.DynamicSharedInformerFactory,
 	resources []schema.GroupVersionResource, served chan<- schema.GroupVersionResource) error {
@@ -137,8 +137,8 @@ func (c *Cluster) awaitDefinitions(ctx context.Context, factory dynamicinformer.
 	return nil
 }
 
-// servedVersion is the version in which objects of a CustomResourceDefinition are watched: the wanted one if it is
-// served, else the newest that implements a contract of Cluster API, else the newest. Empty: none is served.
+// servedVersion returns the version in which objects of a CustomResourceDefinition are watched: the wanted one if it is
+// served, else the newest that implements a contract of Cluster API, else the newest. Empty means none is served.
 func servedVersion(crd *unstructured.Unstructured, wanted string) string {
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	var served []string
@@ -175,7 +175,7 @@ func builtIn(r schema.GroupVersionResource) bool {
 	return false
 }
 
-// established says whether the API server serves what a CustomResourceDefinition defines.
+// established reports whether the API server serves what a CustomResourceDefinition defines.
 func established(crd *unstructured.Unstructured) bool {
 	return health.ConditionOf(crd, "Established").Status == corev1.ConditionTrue
 }

@@ -26,7 +26,7 @@ const waitBound = 20 * time.Second
 
 var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 
-// watching is a Watch that runs beside the test.
+// watching is a Watch that runs in the background of the test.
 type watching struct {
 	t       *testing.T
 	ctx     context.Context
@@ -215,7 +215,7 @@ func TestWatchSaysWhenAllIsListed(t *testing.T) {
 				t.Errorf("%v listed after %d of %d objects", change.Listed, seen, there)
 			}
 		case <-w.ctx.Done():
-			t.Fatal("nobody said that all is listed")
+			t.Fatal("the end of the list was not reported")
 		}
 		break
 	}
@@ -239,7 +239,7 @@ func TestWatchLeavesNoGoroutine(t *testing.T) {
 	}
 }
 
-// watchers says whether any goroutine works for an informer.
+// watchers reports whether any goroutine works for an informer.
 func watchers(t *testing.T) bool {
 	return bytes.Contains(goroutines(t), []byte("k8s.io/client-go/tools/cache."))
 }

@@ -1,5 +1,5 @@
-// Package kustomize runs kustomize as a library on folders of other people. The library itself clones Git repositories,
-// gets URLs and can run plugins; here it sees local files below one root, and nothing else.
+// Package kustomize runs kustomize as a library on other people's folders. The library itself clones Git repositories,
+// fetches URLs and can run plugins. Here it sees only local files below one root.
 package kustomize
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Role says what kustomize takes a file for.
+// Role is the purpose of a file for kustomize.
 type Role int
 
 // The roles of files.
 const (
-	Kustomization Role = iota // one that says what to build
+	Kustomization Role = iota // specifies what to build
 	Values                    // a file that a generator of ConfigMaps or Secrets reads
 	Other                     // a resource, a patch, a configuration
 )
 
-// Options says what to build. Files, Folder and Root are required.
+// Options specifies what to build. Files, Folder and Root are required.
 type Options struct {
 	Files  filesys.FileSystem
 	Folder string // the absolute path of the kustomization's folder
@@ -32,15 +32,15 @@ type Options struct {
 	// Read, if any, returns what kustomize gets of a file. It is called once for each file, and never after kustomize
 	// has begun.
 	Read func(path string, role Role, content []byte) ([]byte, error)
-	// Missing, if any, is a further hint for an entry that is not there.
+	// Missing, if any, is a further hint for a missing entry.
 	Missing string
-	// Title, if any, returns how the user knows a path.
+	// Title, if any, returns the user's name of a path.
 	Title func(path string) string
 }
 
-// Build returns what kustomize makes of a folder. Before it runs, each entry of each kustomization in reach is checked,
-// and each file is read: kustomize reads those copies and nothing else. All entries that are refused are in the error,
-// see fault.Join; its code is EnvironmentInvalid then. Other errors are kustomize's own, without a code.
+// Build returns kustomize's result for a folder. Before it runs, Build checks each entry of each reachable
+// kustomization, and reads each file: kustomize reads only those copies. The error contains all refused entries, see
+// fault.Join, and has the code EnvironmentInvalid. Other errors are kustomize's own, without a code.
 func Build(o Options) (built resmap.ResMap, err error) {
 	w := &walker{Options: o, copies: map[string][]byte{}}
 	if w.Title == nil {
@@ -50,7 +50,7 @@ func Build(o Options) (built resmap.ResMap, err error) {
 	if len(w.problems) > 0 {
 		return nil, fault.Join(w.problems...)
 	}
-	defer func() { // the library was not written for the files of strangers
+	defer func() { // the library was not written for untrusted files
 		if broken := recover(); broken != nil {
 			built, err = nil, fmt.Errorf("kustomize failed on these files: %v", broken)
 		}
@@ -59,13 +59,13 @@ func Build(o Options) (built resmap.ResMap, err error) {
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(closed{o.Files, w.copies}, o.Folder)
 }
 
-// closed is a file system whose files have the content that was checked, and that has no other files.
+// closed is a file system that contains only the checked copies of files.
 type closed struct {
 	filesys.FileSystem
 	copies map[string][]byte // by path, after symbolic links
 }
 
-// ReadFile returns the copy of a file that was checked.
+// ReadFile returns the checked copy of a file.
 func (c closed) ReadFile(path string) ([]byte, error) {
 	content, known := c.copies[path]
 	if !known {

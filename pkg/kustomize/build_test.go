@@ -274,7 +274,7 @@ transformers:
 		"env/p.yaml":      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {patch: d}\n",
 		"env/labels.yaml": "apiVersion: builtin\nkind: LabelTransformer\nmetadata: {name: l}\nlabels: " +
 			"{seen: by-labels}\nfieldSpecs: [{path: metadata/labels, create: true}]\n",
-		"env/of nobody/not-read.yaml":    "x",
+		"env/unused/not-read.yaml":       "x",
 		"env/github.com-mirror/any.yaml": "x",
 	}))
 	if err != nil {

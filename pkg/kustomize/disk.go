@@ -8,10 +8,10 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// mostOfFile is the most that is read of one file.
+// mostOfFile is the maximum size of a file.
 const mostOfFile = 16 << 20
 
-// Disk returns the file system of this machine. It reads regular files only, so that no folder of others can make a run
+// Disk returns the file system of this machine. It reads only regular files, so that no foreign folder can make a run
 // wait for a pipe or read a device.
 func Disk() filesys.FileSystem { return disk{filesys.MakeFsOnDisk()} }
 
@@ -20,8 +20,8 @@ type disk struct{ filesys.FileSystem }
 // ReadFile reads a regular file of at most 16 MiB.
 func (disk) ReadFile(path string) ([]byte, error) { return readRegular(path) }
 
-// ReadBelow reads a regular file of at most 16 MiB that is below root after symbolic links. It is for files of folders
-// of others that kustomize has no part in. The error of a file that is not there is fs.ErrNotExist.
+// ReadBelow reads a regular file of at most 16 MiB that is below root after symbolic links. It is for files of foreign
+// folders that kustomize does not read. The error for a missing file is fs.ErrNotExist.
 func ReadBelow(root, path string) ([]byte, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

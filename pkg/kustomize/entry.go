@@ -13,16 +13,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// place is a kustomization file, or a configuration of a plugin that it names, whose entries are checked.
+// place is a kustomization file, or the configuration of a plugin in it, whose entries are checked.
 type place struct {
 	*walker
 	folder  filesys.ConfirmedDir
 	above   []filesys.ConfirmedDir // with folder at its end
-	file    string                 // as the user knows it
+	file    string                 // by the user's name
 	content []byte
 }
 
-// checkKustomization checks every entry that kustomize would open. What is new in types.Kustomization belongs here: a
+// checkKustomization checks every entry that kustomize would open. New fields of types.Kustomization belong here: a
 // test counts its fields.
 func (p place) checkKustomization(k types.Kustomization) {
 	for _, entry := range k.Resources {
@@ -90,7 +90,7 @@ func (p place) generator(field string, sources types.KvPairSources) {
 	}
 }
 
-// inlineOrFile checks an entry that is either YAML or a path, which kustomize tells by trying.
+// inlineOrFile checks an entry that is either YAML or a path, which kustomize finds out by trying.
 func (p place) inlineOrFile(field, entry string) {
 	if !p.inline(field, entry) {
 		return
@@ -139,7 +139,7 @@ func (p place) fileOrFolder(field, entry string) {
 	}
 }
 
-// enter visits a folder, unless it is one of those that lead here.
+// enter visits a folder, unless it is one of those above.
 func (p place) enter(field, entry string, folder filesys.ConfirmedDir) {
 	for _, other := range p.above {
 		if other.HasPrefix(folder) {
@@ -150,7 +150,7 @@ func (p place) enter(field, entry string, folder filesys.ConfirmedDir) {
 	p.visit(folder, p.above)
 }
 
-// local says where an entry leads; not ok: nowhere below the root, and it was refused.
+// local resolves an entry. If it is not ok, the entry leads out of the root, and was refused.
 func (p place) local(field, entry string) (folder filesys.ConfirmedDir, isFolder, ok bool) {
 	switch {
 	case remote(entry):
@@ -180,19 +180,19 @@ func within(root filesys.ConfirmedDir, path string) bool {
 	return filesys.ConfirmedDir(filepath.Clean(path)).HasPrefix(root)
 }
 
-// remote reports whether kustomize could take an entry for a URL or for a Git repository, even where there is a file of
-// that name.
+// remote reports whether kustomize could interpret an entry as a URL or as a Git repository, even if a file of that
+// name exists.
 func remote(entry string) bool {
 	first, _, _ := strings.Cut(entry, "/")
 	return strings.Contains(entry, "://") || strings.ContainsAny(first, ":@") || strings.EqualFold(first, "github.com")
 }
 
-// wrong refuses an entry by its file, line and field.
+// wrong refuses an entry, with its file, line and field.
 func (p place) wrong(field, entry, reason, hint string) {
 	p.refuse(fmt.Sprintf("%s: %s%s: %q %s", p.file, p.line(entry), field, entry, reason), hint)
 }
 
-// line says where in the file an entry is; empty: nobody knows.
+// line is the position of an entry in the file. Empty means not known.
 func (p place) line(entry string) string {
 	var root yaml.Node
 	if yaml.NewDecoder(bytes.NewReader(p.content)).Decode(&root) != nil {

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// builtIn are the plugins of kustomize that read no file but those that pluginFiles names. Helm is not among them, nor
-// what loads files in ways of its own.
+// builtIn are the plugins of kustomize that read only the files in pluginFiles. Helm is not among them, nor plugins
+// that load files in other ways.
 var builtIn = []string{
 	"AnnotationsTransformer", "ConfigMapGenerator", "HashTransformer", "IAMPolicyGenerator", "ImageTagTransformer",
 	"LabelTransformer",
@@ -20,8 +20,8 @@ var builtIn = []string{
 	"PrefixTransformer", "ReplacementTransformer", "ReplicaCountTransformer", "SecretGenerator", "SuffixTransformer",
 }
 
-// pluginFiles are the fields in which a built-in plugin names files, or has YAML as text. They are read as the plugins
-// read them.
+// pluginFiles are the fields in which a built-in plugin names files, or contains YAML as text. They are read as the
+// plugins read them.
 type pluginFiles struct {
 	types.KvPairSources `json:",inline"`
 
@@ -33,15 +33,15 @@ type pluginFiles struct {
 	Replacements []types.ReplacementField    `json:"replacements,omitempty"`
 }
 
-// plugin checks a generator, a transformer or a validator: YAML, or a file of it. A folder is refused, since what comes
-// out of it is only known after it was built.
+// plugin checks a generator, a transformer or a validator: YAML, or a file with it. A folder is refused, since its
+// result is known only after a build.
 func (p place) plugin(field, entry string) {
 	if !p.inline(field, entry) {
 		return
 	}
 	configs, err := resources().NewResMapFromBytes([]byte(entry))
 	title := p.file
-	if err != nil { // then kustomize takes it for a path
+	if err != nil { // then kustomize treats it as a path
 		_, isFolder, ok := p.local(field, entry)
 		if !ok {
 			return
@@ -100,7 +100,7 @@ func (p place) config(field string, config *resource.Resource) {
 	}
 }
 
-// isFunction reports whether a configuration asks for a container or a program to be run.
+// isFunction reports whether a configuration runs a container or a program.
 func isFunction(config *resource.Resource) bool {
 	for key := range config.GetAnnotations() {
 		if strings.HasPrefix(key, "config.kubernetes.io/function") || strings.HasPrefix(key, "config.k8s.io/function") {

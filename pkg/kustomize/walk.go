@@ -14,8 +14,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// The most that is read. kustomize builds a folder as often as it is named, so that a few small files can ask for work
-// without end.
+// The bounds of the content. kustomize builds a folder as often as it is named, so that a few small files can cause
+// endless work.
 const (
 	mostFolders = 500
 	mostBytes   = 64 << 20
@@ -23,13 +23,13 @@ const (
 	mostObjects = 2000    // documents, generators and patches: kustomize compares each with each
 )
 
-// walker goes through the kustomizations that kustomize would go through, checks their entries and copies their files.
+// walker visits all kustomizations that kustomize would visit, checks their entries and copies their files.
 type walker struct {
 	Options
 	root     filesys.ConfirmedDir
 	copies   map[string][]byte
 	problems []error
-	folders  int // that were visited, each as often as it is named
+	folders  int // visited, each as often as it is named
 	bytes    int
 	marks    int
 	objects  int
@@ -77,7 +77,7 @@ func (w *walker) visit(folder filesys.ConfirmedDir, above []filesys.ConfirmedDir
 			w.Title(folder.Join(file)), line), "Join the documents.")
 		return
 	}
-	// As kustomize itself reads it: what is an entry for one and not for the other would not be checked.
+	// Parsed as kustomize parses it: a difference would leave an entry unchecked.
 	var k types.Kustomization
 	if err := k.Unmarshal(content); err != nil {
 		w.refuse(fmt.Sprintf("read %s: %v", w.Title(folder.Join(file)), err), "Correct the file "+
@@ -117,8 +117,7 @@ func (w *walker) kustomizationOf(folder filesys.ConfirmedDir) (string, bool) {
 	return "", false
 }
 
-// copy reads a file of a folder for kustomize, once. The file must be below the folder, which kustomize demands of
-// files too.
+// copy reads a file of a folder for kustomize, once. The file must be below the folder: kustomize requires that too.
 func (w *walker) copy(folder filesys.ConfirmedDir, name string, role Role) ([]byte, bool) {
 	title := w.Title(folder.Join(name))
 	dir, base, err := w.Files.CleanedAbs(folder.Join(name))
@@ -166,7 +165,7 @@ func (w *walker) copy(folder filesys.ConfirmedDir, name string, role Role) ([]by
 	return content, true
 }
 
-// count adds a file to what is read, as often as the file is named.
+// count adds a file to the totals, as often as the file is named.
 func (w *walker) count(content []byte, role Role) error {
 	w.bytes += len(content)
 	if role != Values {
@@ -186,7 +185,7 @@ func (w *walker) count(content []byte, role Role) error {
 	return nil
 }
 
-// resources returns a factory as kustomize's own, which tells YAML from paths.
+// resources returns kustomize's own factory, which distinguishes YAML from paths.
 func resources() *resmap.Factory {
 	return resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory())
 }

@@ -9,11 +9,11 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// patience is how many renewals a holder that lives may miss, on a busy machine, before its lease counts as free.
+// patience is how many renewals a living holder may miss, on a busy machine, before its lease counts as free.
 const patience = 6
 
-// CheckFree fails with the code fault.Busy when somebody else than r.Holder renews a lease. It takes it from nobody. A
-// lease that nobody renews for six times Timing.Retry, or that does not exist, is free.
+// CheckFree fails with the code fault.Busy if another holder than r.Holder renews a lease. It does not take the lease.
+// A lease that was not renewed for six times Timing.Retry, or that does not exist, is free.
 func CheckFree(ctx context.Context, r Request) error {
 	lock, err := r.lock()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// ID returns the id of a state folder on this machine, where one run at a time can have its lock; empty where no run
-// has made one. A copy of the folder on another machine has another id.
+// ID returns the id of a state folder on this machine, in which one run at a time can hold its lock. It is empty if no
+// run has made one. A copy of the folder on another machine has another id.
 func ID(stateFolder string) (string, error) {
 	content, err := os.ReadFile(idPath(stateFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -28,7 +28,7 @@ func ID(stateFolder string) (string, error) {
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return "", fmt.Errorf("find out this machine's name: %w", err)
+		return "", fmt.Errorf("get the host name: %w", err)
 	}
 	machine, err := os.ReadFile("/etc/machine-id") // not every system, or container, has one
 	if err != nil {
@@ -38,7 +38,7 @@ func ID(stateFolder string) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// MakeID returns the id of a state folder, and makes folder and id where they are not there yet. The caller has the
+// MakeID returns the id of a state folder, and creates the folder and the id if they are missing. The caller holds the
 // folder's lock.
 func MakeID(stateFolder string) (string, error) {
 	id, err := ID(stateFolder)
@@ -47,12 +47,12 @@ func MakeID(stateFolder string) (string, error) {
 	}
 	random := make([]byte, 8)
 	if _, err := rand.Read(random); err != nil {
-		return "", fmt.Errorf("make an id for the state folder: %w", err)
+		return "", fmt.Errorf("create the id of the state folder: %w", err)
 	}
 	if err := os.MkdirAll(stateFolder, 0o700); err != nil {
-		return "", fmt.Errorf("make the state folder: %w", err)
+		return "", fmt.Errorf("create the state folder: %w", err)
 	}
-	// half of it is an id as well
+	// A half-written id is an id as well.
 	if err := os.WriteFile(idPath(stateFolder), []byte(hex.EncodeToString(random)+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("write the state folder's id: %w", err)
 	}
@@ -61,13 +61,13 @@ func MakeID(stateFolder string) (string, error) {
 
 func idPath(stateFolder string) string { return filepath.Join(stateFolder, "id") }
 
-// Holder says who a run is, for people too: the same for all runs with one state folder on one machine.
+// Holder names the holder of a lease, readable for people: the same for all runs with one state folder on one machine.
 func Holder(id string) (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
-		return "", fmt.Errorf("find out this machine's name: %w", err)
+		return "", fmt.Errorf("get the host name: %w", err)
 	}
-	name := "somebody" // a container's user may have no entry
+	name := "unknown" // a container's user may have no entry
 	if current, err := user.Current(); err == nil {
 		name = current.Username
 	}

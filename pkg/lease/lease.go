@@ -1,5 +1,5 @@
-// Package lease keeps two runs on different machines from working on one cluster: each holds a Lease in that cluster,
-// and renews it for as long as it lives.
+// Package lease keeps two runs on different machines from working on one cluster: each holds a Lease in that cluster
+// and renews it while it runs.
 package lease
 
 import (
@@ -20,22 +20,21 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// namespace is one that every cluster has.
+// namespace exists in every cluster.
 const namespace = "kube-system"
 
-// Timing says how long a lease stands.
+// Timing is the timing of a lease.
 type Timing struct {
-	// Duration is after how long without renewal it expires.
+	// Duration is how long a lease lasts without renewal.
 	Duration time.Duration
-	// Deadline is after how long without an answer its own holder gives it up. It is shorter than Duration, so that two
+	// Deadline is how long its own holder keeps it without an answer. It is shorter than Duration, so that two runs
 	// never hold it.
 	Deadline time.Duration
-	// Retry is how often it is renewed.
+	// Retry is the interval of renewals.
 	Retry time.Duration
 }
 
-// DefaultTiming: an API server that moves to another machine is silent for less, and after a crash nobody waits for
-// long.
+// DefaultTiming survives an API server that moves to another machine, and keeps the wait after a crash short.
 func DefaultTiming() Timing {
 	return Timing{Duration: 90 * time.Second, Deadline: 60 * time.Second, Retry: 5 * time.Second}
 }
@@ -45,38 +44,38 @@ func Name(clusterNamespace, cluster string) string {
 	return "cluster-init." + clusterNamespace + "." + cluster
 }
 
-// Lease is a lease that is held.
+// Lease is a held lease.
 type Lease struct {
 	cancel context.CancelFunc
 	lock   *watched
 	ended  chan struct{}
 }
 
-// Request says which lease, and for whom.
+// Request specifies a lease and its holder.
 type Request struct {
 	Config *rest.Config // of the cluster that it is in
-	Where  string       // that cluster, for people
+	Where  string       // the name of that cluster, for people
 	Name   string
 	Holder string
 	Timing Timing
-	// Waiting is called when it has to be seen first whether another holder still lives; nil: nobody wants to know.
+	// Waiting is called when the run must wait to see whether another holder still lives. Nil means no report.
 	Waiting func(what string)
-	// Forced is called with the holder from which the lease is taken over, whether it renews it or gives no sign of
-	// life for twice Timing.Retry; nil: a lease that is renewed is refused, and one that is not is waited for.
+	// Forced is called with the holder from which the lease is taken over: a holder that renews it, or that gave no
+	// sign of life for twice Timing.Retry. If Forced is nil, a renewed lease is refused, and any other is waited for.
 	Forced func(busy error)
-	// Lost is called when somebody else has the lease, or nobody could be asked for longer than Timing.Deadline.
+	// Lost is called when another holder has the lease, or when no request succeeded for Timing.Deadline.
 	Lost func(error)
 }
 
-// Take takes a lease. One that a holder renews is refused at once with the code fault.Busy, unless Request.Forced; one
-// whose holder was never seen renewing it is taken over when its duration has passed. ctx is for the taking alone: the
-// lease is renewed until Release or Abandon.
+// Take takes a lease. It refuses a lease that its holder renews, with the code fault.Busy, unless Request.Forced is
+// set. It takes over a lease that was not renewed once its duration has passed. ctx bounds the taking alone: the lease
+// is renewed until Release or StopRenewing.
 func Take(ctx context.Context, r Request) (*Lease, error) {
 	lock, err := r.lock()
 	if err != nil {
 		return nil, err
 	}
-	look, err := r.lock() // of its own: a lock remembers what it has read
+	look, err := r.lock() // separate: a lock remembers what it has read
 	if err != nil {
 		return nil, err
 	}
@@ -108,13 +107,13 @@ func Take(ctx context.Context, r Request) (*Lease, error) {
 	return l, nil
 }
 
-// lock is the Lease as the library for elections knows it.
+// lock is the Lease in the form of the leader election library.
 func (r Request) lock() (resourcelock.Interface, error) {
 	config := rest.CopyConfig(r.Config)
-	config.Timeout = 2 * r.Timing.Retry // a request that hangs must not use up the deadline
+	config.Timeout = 2 * r.Timing.Retry // a hanging request must not use up the deadline
 	client, err := coordinationv1.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for the Lease of %s: %w", r.Where, err)
+		return nil, fmt.Errorf("create a client for the Lease of %s: %w", r.Where, err)
 	}
 	return &resourcelock.LeaseLock{
 		LeaseMeta: metav1.ObjectMeta{Namespace: namespace, Name: r.Name}, Client: client,
@@ -122,7 +121,7 @@ func (r Request) lock() (resourcelock.Interface, error) {
 	}, nil
 }
 
-// await returns when the lease is taken, or as soon as it is known that somebody else renews it.
+// await returns when the lease is taken, or when another holder is seen renewing it.
 func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watched, leading,
 	ended <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, r.Timing.Duration+r.Timing.Deadline)
@@ -131,7 +130,7 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watc
 	defer look.Stop()
 	var first *resourcelock.LeaderElectionRecord
 	var since time.Time       // when that was read
-	var seen <-chan time.Time // nil: it was not taken over from anybody who lives
+	var seen <-chan time.Time // nil: it was not taken over from a living holder
 	for {
 		record, _, err := lock.Get(ctx)
 		switch {
@@ -153,7 +152,7 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watc
 			if isRefusal(err) {
 				return r.refused(err)
 			}
-			if err == nil { // else it was renewed meanwhile
+			if err == nil { // otherwise it was renewed in between
 				r.Forced(r.describeHolder(record, lives))
 				seen = time.After(2 * r.Timing.Retry)
 			}
@@ -167,14 +166,13 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watc
 		case <-ctx.Done():
 			return fault.Retryable(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where,
 				errors.Join(ctx.Err(), err, w.why())), fault.ClusterUnreachable,
-				"Run the same command again when the cluster answers.")
+				"Run the same command again once the cluster answers.")
 		case <-look.C:
 		}
 	}
 }
 
-// steal writes that the lease is r.Holder's. lock has just read the record of another holder: when that one has renewed
-// it since, this fails.
+// steal writes r.Holder into the lease. It fails if the previous holder has renewed it since lock read its record.
 func (r Request) steal(ctx context.Context, lock resourcelock.Interface,
 	record resourcelock.LeaderElectionRecord) error {
 	record.HolderIdentity, record.LeaseDurationSeconds = r.Holder, int(r.Timing.Duration/time.Second)
@@ -183,8 +181,8 @@ func (r Request) steal(ctx context.Context, lock resourcelock.Interface,
 	return lock.Update(ctx, record)
 }
 
-// awaitSeen waits until the holder from which a lease was taken over has tried to renew it, and so ends its work; nil:
-// there was none.
+// awaitSeen waits until the previous holder has tried to renew the lease, and so stops its work. Nil means there was
+// none.
 func awaitSeen(ctx context.Context, seen <-chan time.Time) error {
 	if seen == nil {
 		return nil
@@ -197,17 +195,17 @@ func awaitSeen(ctx context.Context, seen <-chan time.Time) error {
 	}
 }
 
-const hintBusy = "Wait for its end, or end it with Ctrl-C there, and run the same command again."
+const hintBusy = "Wait for that run to end, or stop it there with Ctrl-C. Then run the same command again."
 
 func (r Request) wait(record *resourcelock.LeaderElectionRecord) {
 	if r.Waiting != nil {
-		r.Waiting(fmt.Sprintf("whether %s, which has worked on %s since %s, still lives (at most %s)",
+		r.Waiting(fmt.Sprintf("whether %s, which has held the lock on %s since %s, still runs (at most %s)",
 			record.HolderIdentity, r.Where, begun(record), r.Timing.Duration))
 	}
 }
 
 func (r Request) busy(record *resourcelock.LeaderElectionRecord) error {
-	return fault.Retryable(fmt.Errorf("%s is at work on %s, since %s", record.HolderIdentity, r.Where, begun(record)),
+	return fault.Retryable(fmt.Errorf("%s holds the lock on %s, since %s", record.HolderIdentity, r.Where, begun(record)),
 		fault.Busy, hintBusy)
 }
 
@@ -216,7 +214,7 @@ func (r Request) describeHolder(record *resourcelock.LeaderElectionRecord, lives
 	if lives {
 		return r.busy(record)
 	}
-	return fmt.Errorf("%s has worked on %s since %s, and has given no sign of life for %s", record.HolderIdentity,
+	return fmt.Errorf("%s has held the lock on %s since %s, and has given no sign of life for %s", record.HolderIdentity,
 		r.Where, begun(record), 2*r.Timing.Retry)
 }
 
@@ -224,7 +222,7 @@ func begun(record *resourcelock.LeaderElectionRecord) string {
 	return record.AcquireTime.Local().Format("2006-01-02 15:04:05")
 }
 
-// isRefusal says whether asking again will not help.
+// isRefusal reports whether a retry cannot help.
 func isRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err)
 }
@@ -232,11 +230,11 @@ func isRefusal(err error) bool {
 func (r Request) refused(err error) error {
 	return fault.Wrap(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, err),
 		fault.ClusterUnreachable,
-		"It keeps two runs apart: allow get, create and update of leases in the namespace "+namespace+".")
+		"Allow get, create and update of leases, which keep two runs apart, in the namespace "+namespace+".")
 }
 
 func (r Request) takenBy(holder string) error {
-	return fault.Retryable(fmt.Errorf("%s has taken over the work on %s", holder, r.Where), fault.Busy, hintBusy)
+	return fault.Retryable(fmt.Errorf("%s has taken over the lock on %s", holder, r.Where), fault.Busy, hintBusy)
 }
 
 func (r Request) lost(leader string, cause error) error {
@@ -248,17 +246,17 @@ func (r Request) lost(leader string, cause error) error {
 	}
 	return fault.Retryable(fmt.Errorf("the Lease %s/%s in %s could not be renewed for %s: %w", namespace, r.Name,
 		r.Where, r.Timing.Deadline, cause),
-		fault.ClusterUnreachable, "Run the same command again when its API server answers.")
+		fault.ClusterUnreachable, "Run the same command again once its API server answers.")
 }
 
-// Release gives the lease back, and returns when nothing renews it any more.
+// Release gives the lease back, and returns once nothing renews it.
 func (l *Lease) Release() {
 	l.cancel()
 	<-l.ended
 }
 
-// StopRenewing ends the renewing without giving the lease back: until it expires nobody takes it but its holder. Lost
-// is not called any more.
+// StopRenewing stops the renewal without giving the lease back: until it expires only its holder can take it. Lost is
+// not called any more.
 func (l *Lease) StopRenewing() {
 	l.lock.abandon()
 	l.Release()

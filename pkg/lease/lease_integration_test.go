@@ -63,7 +63,7 @@ func TestALiveHolderIsNamedAtOnce(t *testing.T) {
 	begun := time.Now()
 	_, err := lease.Take(bounded(t), second)
 	if fault.CodeOf(err) != fault.Busy ||
-		!strings.Contains(err.Error(), "alice@one is at work on the bootstrap cluster, since ") {
+		!strings.Contains(err.Error(), "alice@one holds the lock on the bootstrap cluster, since ") {
 		t.Errorf("the second holder gets %v", err)
 	}
 	if passed := time.Since(begun); passed > second.Timing.Duration {
@@ -95,7 +95,7 @@ func TestFreeIsWhatNobodyRenews(t *testing.T) {
 	close(closed)
 	silent.Config.Wrap(untilClosed(closed))
 	if err := lease.CheckFree(bounded(t), silent); err == nil {
-		t.Error("one that nobody can ask about is free")
+		t.Error("a lease that cannot be read is free")
 	}
 }
 
@@ -104,7 +104,7 @@ func TestWhatWasGivenBackIsFree(t *testing.T) {
 	take(t, request(t, "bob@two")).Release()
 }
 
-// A process that was killed leaves a lease that nobody renews.
+// A process that was killed leaves a lease that is not renewed.
 func TestALeaseThatNobodyRenewsExpires(t *testing.T) {
 	crashed(t, "alice@one")
 	second := request(t, "bob@two")
@@ -158,8 +158,8 @@ func TestAForcedTakeoverEndsTheOtherRun(t *testing.T) {
 	l := take(t, r)
 	defer l.Release()
 	if fault.CodeOf(said) != fault.Busy ||
-		!strings.Contains(said.Error(), "alice@one is at work on the bootstrap cluster, since ") {
-		t.Errorf("it was told %v", said)
+		!strings.Contains(said.Error(), "alice@one holds the lock on the bootstrap cluster, since ") {
+		t.Errorf("Forced was called with %v", said)
 	}
 	if err := context.Cause(ctx); fault.CodeOf(err) != fault.Busy ||
 		!strings.Contains(err.Error(), "bob@two has taken over") {
@@ -182,13 +182,13 @@ func TestAForcedTakeoverFromADeadRun(t *testing.T) {
 	if passed := time.Since(begun); passed < 2*r.Timing.Retry || passed > r.Timing.Duration/2 {
 		t.Errorf("that took %s", passed)
 	}
-	if !strings.HasPrefix(said, "alice@one has worked on the bootstrap cluster since ") ||
+	if !strings.HasPrefix(said, "alice@one has held the lock on the bootstrap cluster since ") ||
 		!strings.HasSuffix(said, "has given no sign of life for 400ms") {
 		t.Errorf("it said %q", said)
 	}
 }
 
-// A run that may not write is told so at once, forced or not.
+// A run without permission to write fails at once, forced or not.
 func TestAReadOnlyClusterIsNamed(t *testing.T) {
 	r := request(t, "bob@two")
 	r.Config.Wrap(readOnly)
@@ -208,8 +208,7 @@ func TestAReadOnlyClusterIsNamed(t *testing.T) {
 	}
 }
 
-// A cluster that is being deleted takes its lease along: until it is gone nobody else gets that, and its loss ends
-// nothing.
+// A cluster in deletion takes its lease along: until it is gone no other run gets the lease, and its loss ends nothing.
 func TestALeaseEndsWithItsCluster(t *testing.T) {
 	for name, silentFirst := range map[string]bool{"it answers": false, "it is gone": true} {
 		t.Run(name, func(t *testing.T) {
@@ -233,7 +232,7 @@ func TestALeaseEndsWithItsCluster(t *testing.T) {
 			begun = time.Now()
 			take(t, other).Release()
 			if passed := time.Since(begun); passed < other.Timing.Duration {
-				t.Errorf("somebody else had it after %s", passed)
+				t.Errorf("another holder had it after %s", passed)
 			}
 			if err := context.Cause(ctx); err != nil {
 				t.Errorf("the run ended because of %v", err)

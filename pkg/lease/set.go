@@ -7,7 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Set is the leases of one run, one in each cluster that it works on.
+// Set holds the leases of one run, one in each cluster that it works on.
 type Set struct {
 	end  context.CancelCauseFunc // of the run's context
 	lose context.CancelCauseFunc // of what outlasts it
@@ -16,11 +16,11 @@ type Set struct {
 	held map[string]*Lease
 }
 
-// detached is the key of the context that UntilTakenOver returns.
+// detached is the key of the context that DetachUntilLost returns.
 type detached struct{}
 
-// NewSet returns a set without leases, and a context that ends, with the reason as its cause, when one of them is lost.
-// Whoever calls it calls ReleaseAll.
+// NewSet returns an empty set, and a context that ends when one of its leases is lost, with the reason as its cause.
+// The caller must call ReleaseAll.
 func NewSet(ctx context.Context) (context.Context, *Set) {
 	var outlasts context.Context
 	ctx = context.WithValue(ctx, detached{}, &outlasts) // which has it too
@@ -29,9 +29,9 @@ func NewSet(ctx context.Context) (context.Context, *Set) {
 	return ctx, &Set{end: end, lose: lose, held: map[string]*Lease{}}
 }
 
-// DetachUntilLost returns a context for what must be finished also when ctx has ended, by an interrupt or its bound, or
-// as a lease could not be renewed for a while: it ends only when somebody else has taken a lease of the Set that ctx is
-// of, with that as its cause. Without a Set it never ends.
+// DetachUntilLost returns a context for work that must be finished after ctx has ended: after an interrupt, at its
+// bound, or when a lease could not be renewed. It ends only when another holder has taken a lease of the Set of ctx,
+// with that as its cause. Without a Set it never ends.
 func DetachUntilLost(ctx context.Context) context.Context {
 	if outlasts, of := ctx.Value(detached{}).(*context.Context); of {
 		return *outlasts
@@ -39,8 +39,8 @@ func DetachUntilLost(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
-// Take takes the lease that r asks for, unless the set has that of r.Where already. waited is whether somebody else had
-// it until now.
+// Take takes the lease that r requests, unless the set has that of r.Where already. waited reports whether another
+// holder had it until now.
 func (s *Set) Take(ctx context.Context, r Request) (waited bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *Set) Take(ctx context.Context, r Request) (waited bool, err error) {
 	return waited, nil
 }
 
-// Lose ends the run: one of its leases is lost, for the reason why. With the code fault.Busy somebody else has it.
+// Lose ends the run because one of its leases is lost. With the code fault.Busy another holder has it.
 func (s *Set) Lose(why error) {
 	if fault.CodeOf(why) == fault.Busy {
 		s.lose(why)
@@ -71,9 +71,9 @@ func (s *Set) Lose(why error) {
 	s.end(why)
 }
 
-// StopRenewing has the lease in one cluster, if it is held, end with that cluster, whose deletion begins: it is not
-// renewed any more, its loss is no error, and it is not given back, so that nobody else takes it while the cluster
-// still answers.
+// StopRenewing lets the lease in one cluster, if it is held, end with that cluster, which is about to be deleted: it is
+// not renewed, its loss is no error, and it is not given back, so that no other run takes it while the cluster still
+// answers.
 func (s *Set) StopRenewing(where string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Set) StopRenewing(where string) {
 	}
 }
 
-// ReleaseAll gives all of them back.
+// ReleaseAll gives all leases back.
 func (s *Set) ReleaseAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

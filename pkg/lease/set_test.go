@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 )
 
-// What must be finished goes on after an interrupt, and while a lease cannot be renewed; not when somebody else has it.
+// Detached work continues after an interrupt, and while a lease cannot be renewed, but not when another holder has it.
 func TestUntilTakenOver(t *testing.T) {
 	busy, silent := fault.New(fault.Busy, "bob has it", ""), fault.New(fault.ClusterUnreachable, "no answer", "")
 	for name, tc := range map[string]struct {

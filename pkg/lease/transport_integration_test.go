@@ -28,7 +28,7 @@ func untilClosed(silent <-chan struct{}) func(http.RoundTripper) http.RoundTripp
 	}
 }
 
-// readOnly refuses whatever would change something, as an API server does to somebody who may only look.
+// readOnly refuses every change, as an API server does for a user with read permission only.
 func readOnly(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		if r.Method == http.MethodGet {

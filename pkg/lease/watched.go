@@ -8,23 +8,23 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// watched is the lock of an elector, which itself tells nobody why it fails, and only at its deadline that somebody
-// else has taken over.
+// watched is the lock of an elector. The elector itself does not report why a request fails, and reports another holder
+// only at its deadline.
 type watched struct {
 	resourcelock.Interface
-	// taken is called when the lease is somebody else's after it was ours.
+	// taken is called when another holder has the lease that was ours.
 	taken func(holder string)
 
 	mu        sync.Mutex
 	abandoned bool
 	ours      bool
-	cause     error // of the last request that failed; nil after one that went well
+	cause     error // of the last request if it failed
 }
 
-// errAbandoned keeps an elector that ends from giving the lease back.
+// errAbandoned keeps an elector from giving the lease back when it ends.
 var errAbandoned = errors.New("the lease ends with its cluster")
 
-// abandon has all requests fail from now on, so that the lease stays as it is.
+// abandon makes all later requests fail, so that the lease stays as it is.
 func (w *watched) abandon() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -37,7 +37,7 @@ func (w *watched) isAbandoned() bool {
 	return w.abandoned
 }
 
-// Get tells when somebody else has the lease.
+// Get reports a new holder.
 func (w *watched) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	if w.isAbandoned() {
 		return nil, nil, errAbandoned
@@ -58,14 +58,14 @@ func (w *watched) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, 
 	return record, raw, err
 }
 
-// Create notes why it fails.
+// Create records its error.
 func (w *watched) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	err := w.Interface.Create(ctx, r)
 	w.note(err)
 	return err
 }
 
-// Update notes why it fails.
+// Update records its error.
 func (w *watched) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	if w.isAbandoned() {
 		return errAbandoned
@@ -84,7 +84,7 @@ func (w *watched) note(err error) {
 	w.cause = err
 }
 
-// why is the error of the last request; nil if it went well.
+// why returns the error of the last request, or nil.
 func (w *watched) why() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package lock keeps two runs on one machine from working on one cluster: a file, locked by the kernel for as long as
-// its holder lives.
+// Package lock keeps two runs on one machine from working on one cluster: a file that the kernel keeps locked while its
+// holder lives.
 package lock
 
 import (
@@ -17,9 +17,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Holder says who has a lock.
+// Holder is the run that has a lock.
 type Holder struct {
-	Command string    `json:"command"` // what it was asked for: "up kubeadm-capd"
+	Command string    `json:"command"` // of the run: "up kubeadm-capd"
 	Host    string    `json:"host"`
 	PID     int       `json:"pid"`
 	Since   time.Time `json:"since"`
@@ -27,28 +27,28 @@ type Holder struct {
 
 // String is for people.
 func (h Holder) String() string {
-	if h.Command == "" { // it has not said yet who it is
+	if h.Command == "" { // it has not written its record yet
 		return "another run"
 	}
 	return fmt.Sprintf("`cluster-init %s` (process %d on %s, since %s)", h.Command, h.PID, h.Host,
 		h.Since.Local().Format("15:04:05"))
 }
 
-// Lock is a lock that is held.
+// Lock is a held lock.
 type Lock struct {
 	file *os.File
 	path string
-	made []string // folders that were made for it, the deepest first
+	made []string // folders created for it, the deepest first
 }
 
-const hintFolder = "Set XDG_STATE_HOME to a folder that you may write to."
+const hintFolder = "Set XDG_STATE_HOME to a writable folder."
 
-// attempts bounds how often another process may give a lock back, and delete its file, right while it is being taken.
+// attempts is how often Acquire retries when another process deletes the file while it gives the lock back.
 const attempts = 1000
 
-// Acquire takes the lock that is the file path; folders above it are made where they are missing. It does not wait:
-// when another process has the lock, the error has the code fault.Busy and says who that is. The kernel gives the lock
-// back when its holder ends, however.
+// Acquire takes the lock on the file path and creates missing folders above it. It does not wait: if another process
+// has the lock, the error has the code fault.Busy and names it. The kernel gives the lock back whenever its holder
+// ends.
 func Acquire(path string, holder Holder) (*Lock, error) {
 	made := missing(filepath.Dir(path))
 	var err error
@@ -66,10 +66,10 @@ func Acquire(path string, holder Holder) (*Lock, error) {
 	return nil, err
 }
 
-// pause is between two attempts to take a lock that is waited for.
+// pause is the time between two attempts of Await.
 const pause = 100 * time.Millisecond
 
-// Await takes a lock as Acquire does, and waits for a process that has it. It is for what takes seconds.
+// Await takes a lock as Acquire does, but waits for a process that has it. Use it for work of seconds.
 func Await(ctx context.Context, path string, holder Holder) (*Lock, error) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -86,7 +86,7 @@ func Await(ctx context.Context, path string, holder Holder) (*Lock, error) {
 	}
 }
 
-// missing are those of a folder and the ones above it that do not exist, the deepest first.
+// missing returns those of a folder and its parents that do not exist, the deepest first.
 func missing(folder string) []string {
 	var all []string
 	for ; ; folder = filepath.Dir(folder) {
@@ -97,15 +97,15 @@ func missing(folder string) []string {
 	}
 }
 
-// attempt fails with fs.ErrNotExist when another process, which gives the lock back, deleted the file or its folder
-// meanwhile.
+// attempt fails with fs.ErrNotExist if another process deleted the file or its folder meanwhile, as it gave the lock
+// back.
 func attempt(path string) (*Lock, error) {
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
-	if errors.Is(err, fs.ErrExist) { // it was there, and gone when MkdirAll looked what it is
-		return nil, fmt.Errorf("make the folder of the lock: %w", fs.ErrNotExist)
+	if errors.Is(err, fs.ErrExist) { // it existed, and was gone when MkdirAll checked its type
+		return nil, fmt.Errorf("create the folder of the lock: %w", fs.ErrNotExist)
 	}
 	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("make the folder of the lock: %w", err), fault.Usage, hintFolder)
+		return nil, fault.Wrap(fmt.Errorf("create the folder of the lock: %w", err), fault.Usage, hintFolder)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -122,7 +122,7 @@ func attempt(path string) (*Lock, error) {
 	return nil, fmt.Errorf("lock %s: %w", path, err)
 }
 
-// take locks the file, and fails with fs.ErrNotExist when it is not the one any more that has the path.
+// take locks the file, and fails with fs.ErrNotExist if it is no longer the file at path.
 func take(file *os.File, path string) error {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return err
@@ -141,23 +141,23 @@ func take(file *os.File, path string) error {
 func busy(file *os.File) error {
 	var holder Holder
 	if content, err := io.ReadAll(file); err == nil {
-		_ = json.Unmarshal(content, &holder) // half of it is as good as nothing
+		_ = json.Unmarshal(content, &holder) // a half-written record counts as none
 	}
-	return fault.Retryable(fmt.Errorf("%s is at work on this cluster", holder), fault.Busy,
-		"Wait for its end, or end it with Ctrl-C, and run the same command again.")
+	return fault.Retryable(fmt.Errorf("%s holds the lock on this cluster", holder), fault.Busy,
+		"Wait for that run to end, or stop it with Ctrl-C. Then run the same command again.")
 }
 
-// sign says who holds the lock. It is held without too: on a full disk, say, where cleanup must be able to run.
+// sign writes the holder into the lock file. The lock is valid without it: cleanup must be able to run on a full disk.
 func (l *Lock) sign(holder Holder) {
 	if content, err := json.Marshal(holder); err == nil && l.file.Truncate(0) == nil {
 		_, _ = l.file.WriteAt(content, 0)
 	}
 }
 
-// Release gives the lock back. Its file goes, and so do the folders that were made for it and hold nothing else.
+// Release gives the lock back. It deletes the file and those folders created for it that are empty.
 func (l *Lock) Release() error {
 	err := os.Remove(l.path)
-	if errors.Is(err, fs.ErrNotExist) { // somebody cleaned up more
+	if errors.Is(err, fs.ErrNotExist) { // another process removed more
 		err = nil
 	}
 	for _, folder := range l.made {

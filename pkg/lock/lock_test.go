@@ -168,6 +168,6 @@ func TestOnlyOneOfManyHasIt(t *testing.T) {
 	}
 	all.Wait()
 	if won.Load() == 0 {
-		t.Error("nobody ever had it")
+		t.Error("no holder ever had it")
 	}
 }

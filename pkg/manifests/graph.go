@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// Graph draws which component waits for which.
+// Graph draws the dependencies of the components.
 type Graph func(Rendered) string
 
-// Graphs are the forms of drawing, by name: text, mermaid and dot.
+// Graphs are the output formats, by name: text, mermaid and dot.
 func Graphs() map[string]Graph {
 	return map[string]Graph{"text": text, "mermaid": mermaid, "dot": dot}
 }
 
-// text has the components in the order in which they can become ready: a heading for all that can at the same time.
+// text lists the components in the order in which they can become ready, with a heading for those that can at the same
+// time.
 func text(r Rendered) string {
 	var b strings.Builder
 	for i, wave := range waves(r.Components) {
@@ -75,7 +76,7 @@ func dot(r Rendered) string {
 		func(before, after string) string { return fmt.Sprintf("  %q -> %q;\n", before, after) }, "}\n")
 }
 
-// drawn has all components first, then what each waits for.
+// drawn has all components first, then their dependencies.
 func drawn(r Rendered, begin string, node func(string) string, edge func(before, after string) string,
 	end string) string {
 	var b strings.Builder

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Images are those of the containers that the components make, sorted, each once.
+// Images are the images of the components' containers, sorted, without duplicates.
 func (r Rendered) Images() []string {
 	var images []string
 	for _, component := range r.Components {
@@ -16,7 +16,7 @@ func (r Rendered) Images() []string {
 	return slices.Compact(images)
 }
 
-// Images are those of the pods of objects, each as often as it is named.
+// Images are the images of the objects' Pods, with duplicates.
 func Images(objects []*unstructured.Unstructured) []string {
 	var images []string
 	for _, object := range objects {
@@ -25,7 +25,7 @@ func Images(objects []*unstructured.Unstructured) []string {
 	return images
 }
 
-// imagesOf are those of a workload's pods.
+// imagesOf are the images of a workload's Pods.
 func imagesOf(object *unstructured.Unstructured) []string {
 	var images []string
 	for _, pod := range [][]string{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template",

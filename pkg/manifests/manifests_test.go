@@ -134,7 +134,7 @@ func TestAComponentOfItsOwnRepositoryIsNotRendered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range r.Components {
-		if c.Name == "own" && (len(c.Objects) > 0 || !strings.Contains(c.Note, "not asked")) {
+		if c.Name == "own" && (len(c.Objects) > 0 || !strings.Contains(c.Note, "not read")) {
 			t.Errorf("got %+v", c)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// Masked returns a copy without secrets: no value of a Secret is in it, nor anything that known knows.
+// Masked returns a copy without secrets: neither values of a Secret, nor any text that known knows.
 func (r Rendered) Masked(known *redact.Redactor) Rendered {
 	r.Values, r.Chart = masked(r.Values, known), masked(r.Chart, known)
 	components := make([]Component, len(r.Components))
@@ -29,7 +29,7 @@ func masked(objects []*unstructured.Unstructured, known *redact.Redactor) []*uns
 	for i, object := range objects {
 		out[i] = object
 		switch object.GetKind() {
-		case "CustomResourceDefinition": // a schema has no values, and is long
+		case "CustomResourceDefinition": // a schema contains no values, and is long
 		case "Secret":
 			out[i] = maskedSecret(object)
 		default:
@@ -40,7 +40,7 @@ func masked(objects []*unstructured.Unstructured, known *redact.Redactor) []*uns
 	return out
 }
 
-// maskedSecret has the keys of a Secret, and of values the keys in them too.
+// maskedSecret keeps the keys of a Secret, and the keys in its values.
 func maskedSecret(secret *unstructured.Unstructured) *unstructured.Unstructured {
 	out := secret.DeepCopy()
 	shown := map[string]any{}
@@ -55,7 +55,7 @@ func maskedSecret(secret *unstructured.Unstructured) *unstructured.Unstructured 
 		delete(out.Object, field)
 	}
 	out.Object["stringData"] = shown
-	out.SetAnnotations(nil) // one may repeat the values
+	out.SetAnnotations(nil) // an annotation may repeat the values
 	return out
 }
 
@@ -72,7 +72,7 @@ func MaskedValues(text string) string {
 	return string(clean)
 }
 
-// untyped turns objects into what they are as JSON.
+// untyped converts objects by their JSON form.
 func untyped(objects []any) ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
 	for _, object := range objects {
@@ -89,8 +89,8 @@ func untyped(objects []any) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// MaskValues returns values without secrets: what one of the secret documents has at the same place is masked, and so
-// is what known knows.
+// MaskValues returns values without secrets: it masks what one of the secret documents has at the same path, and what
+// known knows.
 func MaskValues(values map[string]any, secret []map[string]any, known *redact.Redactor) map[string]any {
 	clean, _ := known.Value(values).(map[string]any)
 	for _, document := range secret {
@@ -99,7 +99,7 @@ func MaskValues(values map[string]any, secret []map[string]any, known *redact.Re
 	return clean
 }
 
-// maskWhere masks what is in document too, but for names, which are public.
+// maskWhere masks what document contains too, except names, which are public.
 func maskWhere(values, document map[string]any) map[string]any {
 	for key, secret := range document {
 		value, there := values[key]
@@ -116,7 +116,7 @@ func maskWhere(values, document map[string]any) map[string]any {
 	return values
 }
 
-// isName reports whether a key is of a name of something, such as cloud_name. Those of users are credentials.
+// isName reports whether a key is a name, such as cloud_name. User names are credentials.
 func isName(key string) bool {
 	return key == "name" || strings.HasSuffix(key, "_name") && redact.Public(key)
 }

@@ -1,4 +1,4 @@
-// Package manifests shows what an environment comes to before anything is created: its values, the objects of the
+// Package manifests shows the result of an environment before anything is created: its values, the objects of the
 // chart, and what Flux would apply for each component.
 package manifests
 
@@ -18,7 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Rendered is what an environment comes to in one cluster. Its lists are never null.
+// Rendered is the result of an environment in one cluster. Its lists are never null.
 type Rendered struct {
 	Type          string            `json:"type"` // "manifests"
 	SchemaVersion int               `json:"schemaVersion"`
@@ -30,7 +30,7 @@ type Rendered struct {
 	Components []Component                  `json:"components"`
 }
 
-// schemaVersion is that of the document. What is added to it leaves the version as it is.
+// schemaVersion is the version of the document. Additions do not change it.
 const schemaVersion = 1
 
 // Component is what Flux would apply for one component.
@@ -43,17 +43,17 @@ type Component struct {
 	Note      string                       `json:"note,omitempty"` // why there are no objects
 }
 
-// Render returns what env comes to in a phase, secrets included: Masked takes them out. overrides (nil: none) are what
-// the HelmRelease's own values hold, over all else. Components get objects only when tree is not nil: it is the
-// content, with the release files in it. One that Flux reads from a repository of its own has none, and a note. Errors
+// Render returns the result of env in a phase, including secrets: Masked removes them. overrides (nil: none) are the
+// HelmRelease's own values, which win over all others. Components have objects only if tree is not nil: it is the
+// content, including release files. A component that Flux reads from its own repository has none, and a note. Errors
 // have the code EnvironmentInvalid, or that of environment.Render.
 func Render(ctx context.Context, env *environment.Environment, phase environment.Phase, overrides map[string]any,
 	tree content.Tree) (Rendered, error) {
 	return RenderPartly(ctx, env, phase, overrides, tree, nil)
 }
 
-// RenderPartly is Render for a tree in which some folders lack something: lacking says what, by the path of the
-// component. Its component has that as its note, and no objects.
+// RenderPartly is Render for a tree with incomplete folders: lacking says what is missing, by the path of the
+// component. Such a component has that as its note, and no objects.
 func RenderPartly(ctx context.Context, env *environment.Environment, phase environment.Phase, overrides map[string]any,
 	tree content.Tree, lacking map[string]string) (Rendered, error) {
 	r := Rendered{Type: "manifests", SchemaVersion: schemaVersion, Environment: env.Name(), Phase: phase,
@@ -85,7 +85,7 @@ func values(env *environment.Environment, phase environment.Phase) ([]*unstructu
 	if err != nil {
 		return nil, fmt.Errorf("render the values of %s: %w", env.Name(), err)
 	}
-	for _, secret := range []*corev1.Secret{objects.Secrets, objects.InfraSecrets} { // as their author would write them
+	for _, secret := range []*corev1.Secret{objects.Secrets, objects.InfraSecrets} { // as their author writes them
 		secret.StringData, secret.Data = map[string]string{environment.ValuesKey: string(
 			secret.Data[environment.ValuesKey])}, nil
 	}
@@ -96,7 +96,7 @@ func values(env *environment.Environment, phase environment.Phase) ([]*unstructu
 	return untyped(all)
 }
 
-// kustomizerOf returns what builds the components in tree; nil: nothing does.
+// kustomizerOf returns what builds the components in tree. Nil means nothing does.
 func kustomizerOf(tree content.Tree) (*flux.Kustomizer, error) {
 	if tree == nil {
 		return nil, nil
@@ -117,7 +117,7 @@ func (r Rendered) component(ctx context.Context, of environment.Component, kusto
 		Objects: []*unstructured.Unstructured{}}
 	switch {
 	case of.Source != environment.ReleaseName:
-		c.Note = fmt.Sprintf("read by Flux from the source %s, which was not asked", of.Source)
+		c.Note = fmt.Sprintf("read by Flux from the source %s, which was not read", of.Source)
 	case lacks != "":
 		c.Note = lacks
 	case kustomizer == nil:
@@ -133,17 +133,17 @@ func (r Rendered) component(ctx context.Context, of environment.Component, kusto
 	return c, nil
 }
 
-// componentHint says what to do about a component that cannot be rendered.
+// componentHint is the hint for a component that cannot be rendered.
 func componentHint(of environment.Component, err error) string {
 	var substitution flux.SubstitutionError
 	if errors.As(err, &substitution) {
-		return fmt.Sprintf("Give the variable a value in components.%s.substitute, or write $${NAME} in %s where the "+
+		return fmt.Sprintf("Set the variable in components.%s.substitute, or write $${NAME} in %s where the "+
 			"text itself is meant.", of.Name, of.Path)
 	}
-	return "Correct the folder " + of.Path + ", or the component's values."
+	return "Fix the folder " + of.Path + ", or the component's values."
 }
 
-// Kustomization is the one that the chart made for a component; without content where there is none.
+// Kustomization is the Kustomization of a component, without content if there is none.
 func (r Rendered) Kustomization(name string) *unstructured.Unstructured {
 	for _, object := range r.Chart {
 		if object.GetKind() == "Kustomization" && object.GetName() == name {

@@ -15,18 +15,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// StatusError is an HTTP answer that is not the wanted one.
+// StatusError is an unexpected HTTP status.
 type StatusError struct{ Code int }
 
 // Error is the status as HTTP writes it.
 func (e *StatusError) Error() string { return fmt.Sprintf("%d %s", e.Code, http.StatusText(e.Code)) }
 
-// Unreadable makes err a fault SourceUnreadable with the hint that fits its cause; nil stays nil.
+// Unreadable makes err a fault SourceUnreadable with the hint for its cause. Nil stays nil.
 func Unreadable(err error) error {
-	if err == nil || fault.CodeOf(err) == fault.SourceUnreadable { // nil, or one that knows its hint already
+	if err == nil || fault.CodeOf(err) == fault.SourceUnreadable { // it may have its hint already
 		return err
 	}
-	hint, retry := "check the address and that this machine reaches it", false
+	hint, retry := "Check the address, and that this machine reaches it.", false
 	code := 0
 	if s, ok := errors.AsType[*StatusError](err); ok {
 		code = s.Code
@@ -38,21 +38,21 @@ func Unreadable(err error) error {
 	_, isOp := errors.AsType[*net.OpError](err)
 	switch {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		hint = "the server wants other credentials: git reads GITLAB_USER and GITLAB_TOKEN, an OCI registry your " +
-			"`docker login`"
+		hint = "Check the credentials: git uses GITLAB_USER and GITLAB_TOKEN, an OCI registry your " +
+			"`docker login`."
 	case code == http.StatusNotFound:
-		hint = "nothing is there, or it is private and the credentials do not reach it: check the address, branch, " +
-			"tag or version"
+		hint = "Check the address, branch, tag or version, and that the credentials have access: a server may hide a " +
+			"private repository."
 	case code == http.StatusProxyAuthRequired:
-		hint = "the proxy wants credentials: check http_proxy and https_proxy"
+		hint = "Check http_proxy and https_proxy: the proxy requires credentials."
 	case code == http.StatusTooManyRequests || code >= 500:
-		hint, retry = "the server is not well: try again in a while", true
+		hint, retry = "Try again later: the server has a problem.", true
 	case IsTLS(err):
-		hint = "the server's certificate is not trusted here: give its CA with --source-ca-file if it is the source's, " +
-			"or add it to the system's trust store (or SSL_CERT_FILE), and check that no proxy replaces it"
+		hint = "Set the CA of the server's certificate with --source-ca-file if it is the source's, " +
+			"or add it to the system's trust store (or SSL_CERT_FILE), and check that no proxy replaces it."
 	case isDNS || isOp:
-		hint, retry = "this machine does not reach the server: check the network, http_proxy, https_proxy and "+
-			"no_proxy; without internet use --bundle", true
+		hint, retry = "Check the network, http_proxy, https_proxy and "+
+			"no_proxy. Without internet access, use --bundle.", true
 	}
 	if retry {
 		return fault.Retryable(err, fault.SourceUnreadable, hint)
@@ -60,7 +60,7 @@ func Unreadable(err error) error {
 	return fault.Wrap(err, fault.SourceUnreadable, hint)
 }
 
-// IsTLS says whether err is about certificates or about speaking TLS at all.
+// IsTLS reports whether err is about certificates, or about a server without TLS.
 func IsTLS(err error) bool {
 	_, verify := errors.AsType[*tls.CertificateVerificationError](err)
 	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
@@ -71,7 +71,7 @@ func IsTLS(err error) bool {
 	return verify || unknown || host || invalid || record || alert
 }
 
-// WithoutURL drops the URL that net/http puts before its errors: the caller names it, without its password.
+// WithoutURL removes the URL that net/http puts before its errors: the caller names it, without its password.
 func WithoutURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
@@ -88,7 +88,7 @@ func Redacted(address string) string {
 	return u.Redacted()
 }
 
-// ReadAnswer reads at most limit bytes and fails when there are more.
+// ReadAnswer reads at most limit bytes, and fails if there are more.
 func ReadAnswer(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(data)) > limit {

@@ -49,7 +49,7 @@ func (a *blobArtifact) MediaType() (types.MediaType, error) { return types.OCIMa
 // RawManifest is the manifest's JSON.
 func (a *blobArtifact) RawManifest() ([]byte, error) { return a.manifest, nil }
 
-// RawConfigFile is the config as it was given.
+// RawConfigFile is the config, unchanged.
 func (a *blobArtifact) RawConfigFile() ([]byte, error) { return a.config, nil }
 
 // LayerByDigest returns the config or the layer.

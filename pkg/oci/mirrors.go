@@ -12,21 +12,21 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Mirror says where containerd gets the images of a registry host from.
+// Mirror specifies from where containerd gets the images of a registry host.
 type Mirror struct {
 	Host string // the registry in image references, e.g. "registry.k8s.io"
 	URL  string // of the mirror
-	// OverridePath says that URL is the whole API root, /v2/... included.
+	// OverridePath reports that URL is the whole API root, including /v2/....
 	OverridePath bool
-	// SkipVerify says that its certificate is not checked.
+	// SkipVerify disables the check of its certificate.
 	SkipVerify bool
-	// CA are certificates (PEM) of who signed the mirror's; empty: one that is trusted anyway.
+	// CA are certificates (PEM) that may sign the mirror's. Empty means the usual ones.
 	CA string
-	// Only keeps containerd from asking the original host when the mirror lacks an image.
+	// Only keeps containerd from using the original host if the mirror lacks an image.
 	Only bool
 }
 
-const hintMirror = "give --registry-mirror host=url, e.g. registry.k8s.io=https://mirror.example/v2/k8s"
+const hintMirror = "Set it as --registry-mirror HOST=URL, for example registry.k8s.io=https://mirror.example/v2/k8s"
 
 // HostsTOML is the content of /etc/containerd/certs.d/<host>/hosts.toml for the mirror.
 func (m Mirror) HostsTOML() string {
@@ -38,18 +38,18 @@ func (m Mirror) HostsTOML() string {
 		override += "skip_verify = true\n"
 	}
 	const capabilities = "capabilities = [\"pull\", \"resolve\"]\n"
-	if m.Only { // the server itself is replaced, so that nothing is left to fall back to
+	if m.Only { // the server itself is replaced, so that there is no fallback
 		return fmt.Sprintf("server = %q\n", m.URL) + capabilities + override
 	}
 	return fmt.Sprintf("[host.%q]\n", m.URL) + capabilities + override
 }
 
-// allOthers is where containerd looks for the mirror of a host that has none of its own.
+// allOthers is where containerd looks for the mirror of a host without its own one.
 const allOthers = "_default"
 
 // BundleMirrors are the mirrors for images that bundle.FillRegistry puts into the environment's registry at
-// registryHost: one for each host in the references, and one for all other hosts. No host is asked itself, so that an
-// image that the bundle lacks is missed rather than fetched from outside.
+// registryHost: one for each host in the references, and one for all other hosts. The original hosts are never used, so
+// that an image missing from the bundle fails instead of being fetched from outside.
 func BundleMirrors(registryHost string, references []string) ([]Mirror, error) {
 	hosts := map[string]bool{allOthers: true}
 	for _, reference := range references {
@@ -93,7 +93,7 @@ func parseMirror(flag string) (Mirror, error) {
 		return Mirror{}, fmt.Errorf("no '=' in it")
 	}
 	if _, err := name.NewRegistry(host, name.StrictValidation); err != nil || strings.ContainsAny(host, "/ \t\"") {
-		return Mirror{}, fmt.Errorf("%q is no registry host", host)
+		return Mirror{}, fmt.Errorf("%q is not a registry host", host)
 	}
 	u, err := url.Parse(address)
 	switch {
@@ -104,19 +104,19 @@ func parseMirror(flag string) (Mirror, error) {
 	case u.Host == "":
 		return Mirror{}, fmt.Errorf("the URL has no host")
 	case u.User != nil:
-		return Mirror{}, fmt.Errorf("credentials do not belong into the URL")
+		return Mirror{}, fmt.Errorf("credentials do not belong in the URL")
 	case u.RawQuery != "" || u.Fragment != "":
 		return Mirror{}, fmt.Errorf("the URL has a query or a fragment")
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/")
-	// containerd appends /v2 itself unless the path is told to be whole; a bare /v2 means the same either way.
+	// containerd appends /v2 itself unless override_path is set; a bare /v2 means the same either way.
 	if u.Path == "/v2" {
 		u.Path = ""
 	}
 	return Mirror{Host: host, URL: u.String(), OverridePath: strings.Contains(u.Path+"/", "/v2/")}, nil
 }
 
-// redactMirror keeps a password out of the message about a flag.
+// redactMirror hides a password in the message about a flag.
 func redactMirror(flag string) string {
 	host, address, ok := strings.Cut(flag, "=")
 	if !ok {
@@ -130,7 +130,7 @@ func MirrorPath(image name.Reference) string {
 	return hostPath(originalHost(image)) + "/" + image.Context().RepositoryStr()
 }
 
-// originalHost is the registry in a reference as people and containerd write it: docker.io for the Docker Hub.
+// originalHost is the registry in a reference as people and containerd write it: docker.io for Docker Hub.
 func originalHost(ref name.Reference) string {
 	host := ref.Context().RegistryStr()
 	if host == name.DefaultRegistry {
@@ -139,5 +139,5 @@ func originalHost(ref name.Reference) string {
 	return host
 }
 
-// hostPath is a host as the first part of a repository path, where no colon may stand.
+// hostPath is a host as the first part of a repository path, which must not contain a colon.
 func hostPath(host string) string { return strings.ReplaceAll(host, ":", "-") }

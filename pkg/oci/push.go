@@ -14,12 +14,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Push sends an artifact to a path below the target, unless that tag has that digest already. A prefix that names no
-// registry is a fault Usage, a registry that does not take it a fault SourceUnreadable.
+// Push sends an artifact to a path below the target, unless that tag has that digest already. An invalid prefix is a
+// fault Usage, a registry that does not accept it a fault SourceUnreadable.
 func (t Target) Push(ctx context.Context, path, tag string, img v1.Image) (Artifact, error) {
 	repo, err := t.Repository(path)
 	if err != nil {
-		return Artifact{}, fault.Wrap(err, fault.Usage, "an OCI registry is named host[:port][/path]")
+		return Artifact{}, fault.Wrap(err, fault.Usage, "Name the OCI registry as HOST[:PORT][/PATH].")
 	}
 	digest, err := img.Digest()
 	if err != nil {
@@ -30,20 +30,20 @@ func (t Target) Push(ctx context.Context, path, tag string, img v1.Image) (Artif
 }
 
 // Write sends an image to a reference, unless that has the image's digest already. Its errors are faults
-// SourceUnreadable, but for a blob of a Verified image that is corrupt: see IsCorrupt.
+// SourceUnreadable, except for a corrupt blob of a Verified image: see IsCorrupt.
 func (t Target) Write(ctx context.Context, ref name.Reference, digest v1.Hash, img v1.Image) error {
 	options := append(t.options(), remote.WithContext(ctx))
 	if there, err := hasDigest(ref, digest, options); err != nil || there {
 		return wrapPush(ref, err)
 	}
 	err := remote.Write(ref, img, options...)
-	if IsCorrupt(err) { // nothing is wrong with the registry
+	if IsCorrupt(err) { // the registry is not the problem
 		return err
 	}
 	return wrapPush(ref, err)
 }
 
-// hasDigest says whether the registry has the tag with that digest.
+// hasDigest reports whether the registry has the tag with that digest.
 func hasDigest(ref name.Reference, digest v1.Hash, options []remote.Option) (bool, error) {
 	head, err := remote.Head(ref, options...)
 	if err == nil {

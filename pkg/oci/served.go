@@ -17,18 +17,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// ErrNotSupported says that a mirror is asked in a way that only containerd knows.
+// ErrNotSupported reports a mirror with a path that only containerd can use.
 var ErrNotSupported = errors.New("the mirror's path cannot be asked from here")
 
-// Served asks whether an image is served, where a node would look for it: at the mirrors of its host, and then at the
-// host itself where no mirror keeps from it. It downloads nothing. ca are certificates (PEM) that nodes trust besides
-// the usual ones; keys has the credentials of hosts. Errors have the code fault.SourceUnreadable, and may be
-// ErrCannotAsk.
+// Served checks whether an image is served, where a node would look for it: at the mirrors of its host, and then at the
+// host itself if no mirror excludes it. It downloads nothing. ca are additional certificates (PEM) that nodes trust.
+// keys has the credentials of hosts. Errors have the code fault.SourceUnreadable, and may be ErrNotSupported.
 func Served(ctx context.Context, image string, mirrors []Mirror, ca string, keys authn.Keychain) error {
 	ref, err := name.ParseReference(image)
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("image %q: %w", image, err), fault.SourceUnreadable,
-			"Correct the image's name in the values.")
+			"Fix the image's name in the values.")
 	}
 	ask := func(ref name.Reference, options ...remote.Option) error {
 		_, err := remote.Head(ref, append(options, remote.WithContext(ctx), remote.WithAuthFromKeychain(keys))...)
@@ -54,14 +53,14 @@ func Served(ctx context.Context, image string, mirrors []Mirror, ca string, keys
 	return nil
 }
 
-// trusting returns what a registry is asked through whose certificate is signed by ca, or not checked at all; none:
-// as all others.
+// trusting returns the transport for a registry whose certificate is signed by ca, or not checked. Without either it
+// returns none: the default.
 func trusting(ca string, unchecked bool) []remote.Option {
 	if ca == "" && !unchecked {
 		return nil
 	}
 	via := remote.DefaultTransport.(*http.Transport).Clone()
-	// The user has said so of an unchecked one.
+	// The user disabled the check.
 	via.TLSClientConfig = &tls.Config{InsecureSkipVerify: unchecked, MinVersion: tls.VersionTLS12}
 	if ca != "" {
 		via.TLSClientConfig.RootCAs = Roots([]byte(ca))
@@ -69,8 +68,8 @@ func trusting(ca string, unchecked bool) []remote.Option {
 	return []remote.Option{remote.WithTransport(via)}
 }
 
-// Roots returns the authorities that this machine trusts, and those of ca (PEM). Where those of this machine cannot be
-// read, ca is all.
+// Roots returns the authorities that this machine trusts, and those of ca (PEM). If this machine's cannot be read, it
+// returns only ca.
 func Roots(ca []byte) *x509.CertPool {
 	roots, err := x509.SystemCertPool()
 	if err != nil {
@@ -80,7 +79,7 @@ func Roots(ca []byte) *x509.CertPool {
 	return roots
 }
 
-// mirrorsOf are those that containerd asks for an image: of its host, or else of all hosts without one.
+// mirrorsOf returns the mirrors that containerd uses for an image: of its host, or else of all hosts without one.
 func mirrorsOf(ref name.Reference, mirrors []Mirror) []Mirror {
 	for _, host := range []string{originalHost(ref), allOthers} {
 		for _, m := range mirrors {
@@ -92,8 +91,8 @@ func mirrorsOf(ref name.Reference, mirrors []Mirror) []Mirror {
 	return nil
 }
 
-// reference is the image at the mirror. containerd asks below URL/v2/, or below URL where that is the whole root of the
-// API.
+// reference is the image at the mirror. containerd requests it below URL/v2/, or below URL if that is the whole API
+// root.
 func (m Mirror) reference(of name.Reference) (name.Reference, error) {
 	u, err := url.Parse(strings.TrimSuffix(m.URL, "/"))
 	if err != nil {

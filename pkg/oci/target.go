@@ -1,5 +1,5 @@
-// Package oci is the adapter to OCI registries: it pushes artifacts and images, says why a server does not give what it
-// is asked for, and knows how containerd finds the mirrors of registries.
+// Package oci is the adapter to OCI registries: it pushes artifacts and images, explains the errors of servers, and
+// knows how containerd finds the mirrors of registries.
 package oci
 
 import (
@@ -11,20 +11,20 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// Artifact is something published: where it is and what it is.
+// Artifact is a published artifact: its place and its version.
 type Artifact struct {
 	Repository string // host[:port]/path, without a tag
 	Tag        string
 	Digest     string // sha256:... of the manifest
 }
 
-// URL is the repository as Flux's OCIRepository wants it: oci://host/path.
+// URL is the repository in the form of Flux's OCIRepository: oci://host/path.
 func (a Artifact) URL() string { return "oci://" + a.Repository }
 
 // Ref is repository:tag.
 func (a Artifact) Ref() string { return a.Repository + ":" + a.Tag }
 
-// Target is a place in a registry that artifacts are pushed to.
+// Target is a place in a registry for artifacts.
 type Target struct {
 	// Prefix is host[:port][/path]; artifacts go below it.
 	Prefix string

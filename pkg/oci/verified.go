@@ -11,7 +11,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// corruptError is a blob whose content is not what its name says.
+// corruptError is a blob whose content does not match its digest.
 type corruptError struct{ want, got string }
 
 // Error names the blob.
@@ -19,14 +19,14 @@ func (e *corruptError) Error() string {
 	return fmt.Sprintf("blob %s is corrupt: it has hash %s", e.want, e.got)
 }
 
-// IsCorrupt says whether err is about a blob of a Verified image whose content is not what its name says.
+// IsCorrupt reports whether err is about a blob of a Verified image whose content does not match its digest.
 func IsCorrupt(err error) bool {
 	_, ok := errors.AsType[*corruptError](err)
 	return ok
 }
 
-// Verified wraps an image so that reading a layer to its end fails when its bytes are not those of its digest. read,
-// unless it is nil, hears how many bytes were read, from several goroutines at once.
+// Verified wraps an image so that reading a layer to its end fails if its bytes do not match its digest. read, if not
+// nil, is called with the number of bytes read, from several goroutines at once.
 func Verified(img v1.Image, read func(n int)) v1.Image {
 	if read == nil {
 		read = func(int) {}
@@ -57,7 +57,7 @@ type verifiedLayer struct {
 	read func(int)
 }
 
-// Compressed is the layer's bytes; their end is an error when they are not the right ones.
+// Compressed returns the layer's bytes. Reading to the end fails if they are wrong.
 func (l *verifiedLayer) Compressed() (io.ReadCloser, error) {
 	digest, err := l.Digest()
 	if err != nil {
@@ -77,7 +77,7 @@ type verifiedReader struct {
 	read func(int)
 }
 
-// Read hashes what passes.
+// Read hashes the bytes.
 func (r *verifiedReader) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	r.hash.Write(p[:n])

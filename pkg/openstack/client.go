@@ -23,19 +23,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redirect"
 )
 
-// CredentialsHint is for a machine that has no credentials at all, or none that can be read.
+// CredentialsHint is for a machine without credentials, or without readable ones.
 const CredentialsHint = "Set OS_CLOUD to an entry of a clouds.yaml, or source the openrc file of your project; see " +
 	"docs/environments/openstack.md."
 
 const (
-	// LoginTime bounds Connect: a handful of requests that each take milliseconds on a cloud that is well.
+	// LoginTime bounds Connect: a few requests that each take milliseconds on a healthy cloud.
 	LoginTime = time.Minute
-	// requestTime bounds each request, so that one which nobody answers does not take the time of all.
+	// requestTime bounds each request, so that one without an answer does not use up the whole time.
 	requestTime = 30 * time.Second
 )
 
-// Client talks to the services of one cloud in one project. Services that a cloud need not have are nil when it has
-// not.
+// Client talks to the services of one cloud in one project. Optional services that a cloud does not have are nil.
 type Client struct {
 	Provider                          *gophercloud.ProviderClient
 	Identity, Compute, Network        *gophercloud.ServiceClient
@@ -48,10 +47,10 @@ type Client struct {
 	Roles []string
 }
 
-// Connect logs in, within LoginTime. It renews its token when that ends. Proxies are those of the environment's
-// variables. It fails with fault.CloudRefused when the cloud does not take the credentials, with
-// fault.CloudUnreachable when it does not answer, and with fault.CloudLacks when its catalog lacks a service. No
-// error holds a secret, or what the cloud answered.
+// Connect logs in, within LoginTime. It renews its token when that expires. Proxies are those of the environment's
+// variables. It fails with fault.CloudRefused if the cloud refuses the credentials, with fault.CloudUnreachable if it
+// does not answer, and with fault.CloudLacks if its catalog lacks a service. No error contains a secret, or the cloud's
+// answer.
 func Connect(ctx context.Context, cloud Cloud) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, LoginTime)
 	defer cancel()
@@ -67,8 +66,8 @@ func Connect(ctx context.Context, cloud Cloud) (*Client, error) {
 	if len(cloud.CACert) > 0 {
 		trust.RootCAs = x509.NewCertPool()
 		if !trust.RootCAs.AppendCertsFromPEM(cloud.CACert) {
-			return nil, fault.New(fault.CredentialsMissing, fmt.Sprintf("the CA certificate of cloud %q is none in PEM",
-				cloud.Name), "See docs/environments/openstack.md.")
+			return nil, fault.New(fault.CredentialsMissing, fmt.Sprintf("the CA certificate of cloud %q is not in PEM",
+				cloud.Name), "Set it as docs/environments/openstack.md describes.")
 		}
 	}
 	auth.AllowReauth = true
@@ -83,24 +82,24 @@ func Connect(ctx context.Context, cloud Cloud) (*Client, error) {
 		return nil, err
 	}
 	if c.ProjectID == "" {
-		return nil, fault.New(fault.CloudRefused, fmt.Sprintf("cloud %s took the credentials, but for no project",
-			cloud.Name), "Name a project in the clouds.yaml, or with OS_PROJECT_NAME.")
+		return nil, fault.New(fault.CloudRefused, fmt.Sprintf("cloud %s accepted the credentials, but without a project",
+			cloud.Name), "Set a project in the clouds.yaml, or with OS_PROJECT_NAME.")
 	}
 	return c, c.findServices(ctx, cloud.Name, catalog, endpoint)
 }
 
-// newHTTPClient is Go's default one but for whom it trusts and how long it waits.
+// newHTTPClient is Go's default client with another trust and another timeout.
 func newHTTPClient(trust *tls.Config) http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = trust
 	return http.Client{Transport: transport, Timeout: requestTime, CheckRedirect: redirect.SameHost}
 }
 
-// readToken fills in what the token says of its owner, and returns the catalog.
+// readToken reads the owner from the token, and returns the catalog.
 func (c *Client) readToken() (*tokens.ServiceCatalog, error) {
 	token, ok := c.Provider.GetAuthResult().(tokens.CreateResult)
 	if !ok {
-		return nil, fault.New(fault.CloudUnreachable, "the identity service is not one of version 3", addressHint)
+		return nil, fault.New(fault.CloudUnreachable, "the identity service does not have version 3", addressHint)
 	}
 	project, projectErr := token.ExtractProject()
 	roles, rolesErr := token.ExtractRoles()
@@ -118,10 +117,10 @@ func (c *Client) readToken() (*tokens.ServiceCatalog, error) {
 	return catalog, nil
 }
 
-// findServices looks up the endpoints. Versions are asked of the services themselves.
+// findServices looks up the endpoints. The services themselves report their versions.
 func (c *Client) findServices(ctx context.Context, cloud string, catalog *tokens.ServiceCatalog,
 	endpoint gophercloud.EndpointOpts) error {
-	unbound := c.Provider.EndpointLocator // it asks without a context
+	unbound := c.Provider.EndpointLocator // it sends requests without a context
 	defer func() { c.Provider.EndpointLocator = unbound }()
 	c.Provider.EndpointLocator = func(options gophercloud.EndpointOpts) (string, error) {
 		return sdk.V3Endpoint(ctx, c.Provider, catalog, options)
@@ -151,10 +150,10 @@ func (c *Client) findServices(ctx context.Context, cloud string, catalog *tokens
 	if len(lacks) == 0 {
 		return nil
 	}
-	region, hint := "any region", "Ask who runs the cloud."
+	region, hint := "any region", "Ask the operator of the cloud."
 	if endpoint.Region != "" {
 		region, hint = "region "+endpoint.Region,
-			"Set OS_REGION_NAME to one that has it. The catalog has the regions: "+
+			"Set OS_REGION_NAME to a region that has it. The catalog has the regions: "+
 				cmp.Or(strings.Join(regions(catalog), ", "), "none")
 	}
 	return fault.New(fault.CloudLacks, fmt.Sprintf("cloud %s has no %s endpoint of: %s, in %s", cloud,

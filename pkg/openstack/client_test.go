@@ -43,7 +43,7 @@ func TestConnectWithoutServicesThatNeedNotBe(t *testing.T) {
 	}
 }
 
-// A token that ends half-way is renewed, once, and the request goes on.
+// A token that expires half-way is renewed, once, and the request continues.
 func TestTokenIsRenewed(t *testing.T) {
 	s := standin.New(t, httptest.NewServer)
 	c, err := openstack.Connect(t.Context(), s.Credentials(t))
@@ -62,7 +62,7 @@ func TestTokenIsRenewed(t *testing.T) {
 	_, err = keypairs.Get(t.Context(), c.Compute, "ada", nil).Extract()
 	err = openstack.Explain("asking for a key pair", err)
 	if fault.CodeOf(err) != fault.CloudRefused ||
-		!strings.Contains(err.Error(), "the token has ended, and the new login is answered with 401") {
+		!strings.Contains(err.Error(), "the token has expired, and the new login is refused with 401") {
 		t.Errorf("error %v with code %s", err, fault.CodeOf(err))
 	}
 	if strings.Contains(err.Error(), "s3cret") {
@@ -93,13 +93,13 @@ func TestConnectFails(t *testing.T) {
 		"a service that fails": {change: login(503, "you sent: "), code: fault.CloudUnreachable,
 			says: "the identity service answers 503", retry: true},
 		"another service": {change: login(404, "you sent: "), code: fault.CloudUnreachable,
-			says: "no identity service is there, the answer is 404", hint: "auth_url"},
+			says: "the address has no identity service: the answer is 404", hint: "auth_url"},
 		"a page in place of an API": {change: login(201, "you sent: "), code: fault.CloudUnreachable,
-			says: "no identity service", hint: "proxy"},
+			says: "not have an identity service", hint: "proxy"},
 		"no project": {change: func(s *standin.Cloud) {
 			s.Answers["token"] = standin.OK(
 				standin.Object{"project": nil})
-		}, code: fault.CloudRefused, says: "for no project"},
+		}, code: fault.CloudRefused, says: "without a project"},
 		"another region": {rc: []string{"OS_REGION_NAME", "Two"}, code: fault.CloudLacks,
 			says: "no public endpoint of: identity, compute, network, image, in region Two", hint: "RegionOne"},
 		"no compute": {change: func(s *standin.Cloud) {
@@ -109,12 +109,12 @@ func TestConnectFails(t *testing.T) {
 			s.Answers["GET /network/"] = standin.Reply{Status: 503, Body: "<html>s3cret</html>"}
 		}, code: fault.CloudUnreachable, says: "asking service network of cloud openstack for its versions: 503",
 			retry: true},
-		"an endpoint nobody answers": {rc: []string{"OS_INTERFACE", "internal"}, code: fault.CloudUnreachable,
+		"an endpoint without an answer": {rc: []string{"OS_INTERFACE", "internal"}, code: fault.CloudUnreachable,
 			says: "connection refused", hint: "whether this machine reaches", retry: true},
-		"nobody answers": {rc: []string{"OS_AUTH_URL", "http://" + closed.Addr().String() + "/v3"},
+		"no answer": {rc: []string{"OS_AUTH_URL", "http://" + closed.Addr().String() + "/v3"},
 			code: fault.CloudUnreachable, says: "connection refused", hint: "https_proxy", retry: true},
 		"no such host": {rc: []string{"OS_AUTH_URL", "http://keystone.invalid:5000/v3"},
-			code: fault.CloudUnreachable, says: "no address is known of host keystone.invalid", retry: true},
+			code: fault.CloudUnreachable, says: "cannot resolve host keystone.invalid", retry: true},
 		"a certificate of its own": {start: httptest.NewTLSServer, code: fault.CloudUnreachable,
 			says: "its certificate is not trusted", hint: "OS_CACERT"},
 		"https in place of http": {rc: []string{"OS_AUTH_URL", "https"}, code: fault.CloudUnreachable,

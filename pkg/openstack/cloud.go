@@ -1,6 +1,6 @@
-// Package openstack is the adapter to OpenStack: it logs in to a cloud, deletes in it, and says what its answers mean.
-// Packages below find the credentials (credentials), list what a project has (inventory), and ask whether a cluster can
-// be made (preflight).
+// Package openstack is the adapter to OpenStack: it logs in to a cloud, deletes resources, and explains its errors.
+// Packages below find the credentials (credentials), list the resources of a project (inventory), and check whether a
+// cluster can be made (preflight).
 package openstack
 
 import (
@@ -8,13 +8,13 @@ import (
 	"log/slog"
 )
 
-// Cloud is one entry of a clouds.yaml, complete in itself. It never shows itself in formatted text or logs.
+// Cloud is one self-contained entry of a clouds.yaml. It never shows itself in formatted text or logs.
 type Cloud struct {
 	// Name is the entry's name.
 	Name string
 	// Config is a clouds.yaml with that entry only, secrets included, that names no file of this machine.
 	Config []byte
-	// CACert are the certificates, in PEM, of who signed the endpoints' ones; empty means those of the system.
+	// CACert are the certificates, in PEM, that may sign those of the endpoints. Empty means those of the system.
 	CACert []byte
 }
 

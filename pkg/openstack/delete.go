@@ -11,9 +11,9 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 )
 
-// Delete asks the cloud to delete a resource. gone is true when it is gone with the answer; a server, a volume, a
-// snapshot and a load balancer take their time: see Status. The error is ErrNotFound when it was not there; Temporary
-// tells whether to try again.
+// Delete requests the deletion of a resource. gone reports whether the answer confirms it. A server, a volume, a
+// snapshot and a load balancer take time: see Status. The error is ErrNotFound if the resource did not exist. Temporary
+// reports whether a retry may help.
 func (c *Client) Delete(ctx context.Context, r Resource) (gone bool, err error) {
 	if r.Kind == KindInterface {
 		_, err := c.Network.Put(ctx, c.Network.ServiceURL("routers", r.PartOf.ID, "remove_router_interface"),
@@ -31,12 +31,12 @@ func (c *Client) Delete(ctx context.Context, r Resource) (gone bool, err error) 
 	err = Answer(err)
 	if refused := new(Refusal); errors.As(err, &refused) && refused.Code == http.StatusBadRequest &&
 		(r.Kind == KindVolume || r.Kind == KindSnapshot) {
-		refused.Temporary = true // it is attached, or on its way to another state
+		refused.Temporary = true // it is attached, or changing its state
 	}
 	return !slices.Contains([]Kind{KindServer, KindVolume, KindSnapshot, KindLoadBalancer}, r.Kind), err
 }
 
-// Disassociate has a floating IP lead to no port any more. The error is ErrNotFound when it was not there.
+// Disassociate disconnects a floating IP from its port. The error is ErrNotFound if it did not exist.
 func (c *Client) Disassociate(ctx context.Context, r Resource) error {
 	service, address, err := c.address(r.Ref)
 	if err != nil {
@@ -47,8 +47,8 @@ func (c *Client) Disassociate(ctx context.Context, r Resource) error {
 	return Answer(err)
 }
 
-// Status returns the status of a resource whose deletion takes its time, in lower case as its service calls it. The
-// error is ErrNotFound when it is gone.
+// Status returns the status of a resource in deletion, in lower case as its service calls it. The error is ErrNotFound
+// once it is gone.
 func (c *Client) Status(ctx context.Context, r Resource) (string, error) {
 	service, address, err := c.address(r.Ref)
 	if err != nil {

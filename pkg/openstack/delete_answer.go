@@ -7,33 +7,33 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 )
 
-// ErrNotFound says that the cloud has no such resource (any more).
+// ErrNotFound reports that the cloud does not have the resource, or no longer.
 var ErrNotFound = errors.New("no such resource in the cloud")
 
-// Refusal is an answer of the cloud that is not what was asked for, or none at all.
+// Refusal is an unexpected answer of the cloud, or none at all.
 type Refusal struct {
-	Code      int    // of HTTP; 0 when there was no answer
-	Message   string // the cloud's own words
-	Temporary bool   // whether the same question may be answered otherwise in a while
+	Code      int    // of HTTP; 0 without an answer
+	Message   string // the cloud's own message
+	Temporary bool   // whether a retry may succeed later
 }
 
-// Error returns the cloud's words.
+// Error returns the cloud's message.
 func (r *Refusal) Error() string { return r.Message }
 
-// Temporary tells whether the cloud may answer otherwise in a while: something is still in use or on its way to another
-// state, a service is ill, an answer did not come.
+// Temporary reports whether a retry may succeed later: a resource is still in use or changing its state, a service is
+// unhealthy, or there was no answer.
 func Temporary(err error) bool {
 	refused, is := errors.AsType[*Refusal](err)
 	return is && refused.Temporary
 }
 
-// Forbidden tells whether the cloud's policy forbids it to these credentials.
+// Forbidden reports whether the cloud's policy forbids the request with these credentials.
 func Forbidden(err error) bool {
 	refused, is := errors.AsType[*Refusal](err)
 	return is && refused.Code == http.StatusForbidden
 }
 
-// Answer turns gophercloud's errors, which hold addresses and whole bodies, into ErrNotFound or a Refusal.
+// Answer turns gophercloud's errors, which contain addresses and whole bodies, into ErrNotFound or a Refusal.
 func Answer(err error) error {
 	if err == nil {
 		return nil
@@ -47,7 +47,7 @@ func Answer(err error) error {
 		!(login && code == http.StatusUnauthorized)}
 }
 
-// passes tells of answers that another time may be others. 401 is one: a token may end between its renewal and its use.
+// passes reports whether an HTTP status may change later. 401 may: a token may expire between its renewal and its use.
 func passes(code int) bool {
 	switch code {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusLocked,

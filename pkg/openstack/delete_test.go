@@ -108,7 +108,7 @@ func TestAnswers(t *testing.T) {
 			}
 		})
 	}
-	// Cinder says of an attached volume, and of one on its way, that the request is bad.
+	// Cinder calls the request bad for an attached volume, and for one that changes its state.
 	_, err := standin.Memory{"DELETE /volume/volumes/x": "400 {}"}.Client().Delete(t.Context(),
 		resource(openstack.KindVolume))
 	if !openstack.Temporary(err) {

@@ -19,16 +19,16 @@ import (
 const (
 	addressHint = "Check the address (auth_url, OS_AUTH_URL), the proxy (https_proxy, no_proxy), and whether this " +
 		"machine reaches the cloud."
-	trustHint   = "Give the authority that signed the cloud's certificate: cacert in the clouds.yaml, or OS_CACERT."
-	refusedHint = "Check user, password, project and their domains, or whether the application credential has ended " +
+	trustHint   = "Set the authority that signed the cloud's certificate: cacert in the clouds.yaml, or OS_CACERT."
+	refusedHint = "Check user, password, project and their domains, or whether the application credential has expired " +
 		"or was deleted."
-	failsHint = "The cloud itself fails: wait and run it again, or ask who runs it."
+	failsHint = "Run the same command again later, or ask the operator of the cloud: the cloud itself fails."
 )
 
-// Explain makes of a request's error one for users, which begins with what was being done. Of the library's own words
-// nothing is kept: they quote the whole answer, which may be the page of a proxy, or what was sent. The chain is kept.
-// Where nobody answers the code is fault.CloudUnreachable, and fault.CloudRefused where the credentials count no more;
-// all else has no code. nil stays nil.
+// Explain turns a request's error into one for users, which begins with the failed action. It keeps nothing of the
+// library's text: that quotes the whole answer, which may be the page of a proxy, or the request. It keeps the chain.
+// Without an answer the code is fault.CloudUnreachable, and with refused credentials fault.CloudRefused. Other errors
+// have no code. Nil stays nil.
 func Explain(what string, err error) error {
 	if err == nil {
 		return nil
@@ -47,7 +47,7 @@ func Explain(what string, err error) error {
 	return fault.Retryable(e, fault.CloudUnreachable, addressHint)
 }
 
-// explainLogin is Explain for the login, whose request holds the password: of the answer it keeps the status only.
+// explainLogin is Explain for the login, whose request contains the password: it keeps only the status of the answer.
 func explainLogin(cloud, address string, err error) error {
 	e := &explained{cause: err, text: fmt.Sprintf("logging in to cloud %s at %s: ", cloud, address)}
 	code := Status(err)
@@ -59,10 +59,10 @@ func explainLogin(cloud, address string, err error) error {
 		e.text += fmt.Sprintf("the identity service answers %d", code)
 		return fault.Retryable(e, fault.CloudUnreachable, failsHint)
 	case code != 0:
-		e.text += fmt.Sprintf("no identity service is there, the answer is %d", code)
+		e.text += fmt.Sprintf("the address has no identity service: the answer is %d", code)
 		return fault.Wrap(e, fault.CloudUnreachable, addressHint)
 	case !ofNetwork(err):
-		e.text += "what answers there is no identity service of version 3"
+		e.text += "the address does not have an identity service of version 3"
 		return fault.Wrap(e, fault.CloudUnreachable, addressHint)
 	}
 	e.text += networkReason(err)
@@ -75,7 +75,7 @@ func explainLogin(cloud, address string, err error) error {
 	return fault.Retryable(e, fault.CloudUnreachable, addressHint)
 }
 
-// explained says text and wraps cause.
+// explained has its own text and wraps cause.
 type explained struct {
 	cause error
 	text  string
@@ -84,10 +84,10 @@ type explained struct {
 // Error does not quote the cause.
 func (e *explained) Error() string { return e.text }
 
-// Unwrap returns the cause, for its type: its text may hold what nobody should read.
+// Unwrap returns the cause, for its type: its text may contain secrets.
 func (e *explained) Unwrap() error { return e.cause }
 
-// Status returns the HTTP status that err is about; zero: there was no answer, or err is about something else.
+// Status returns the HTTP status that err is about. Zero means there was no answer, or err is about something else.
 func Status(err error) int {
 	if again, ok := errors.AsType[*gophercloud.ErrUnableToReauthenticate](err); ok { // it does not unwrap
 		return Status(again.ErrReauth)
@@ -104,13 +104,13 @@ func answerOf(err error) (gophercloud.ErrUnexpectedResponseCode, bool) {
 	return errors.AsType[gophercloud.ErrUnexpectedResponseCode](err)
 }
 
-// reason says what err is about.
+// reason describes err.
 func reason(err error) string {
 	if again, ok := errors.AsType[*gophercloud.ErrUnableToReauthenticate](err); ok {
-		if code := Status(again.ErrReauth); code != 0 { // of a login: no more than the status
-			return fmt.Sprintf("the token has ended, and the new login is answered with %d", code)
+		if code := Status(again.ErrReauth); code != 0 { // of a login: only the status
+			return fmt.Sprintf("the token has expired, and the new login is refused with %d", code)
 		}
-		return "the token has ended, and the new login failed: " + networkReason(again.ErrReauth)
+		return "the token has expired, and the new login failed: " + networkReason(again.ErrReauth)
 	}
 	if answer, ok := answerOf(err); ok {
 		text := fmt.Sprintf("%d %s", answer.Actual, http.StatusText(answer.Actual))
@@ -128,7 +128,7 @@ func reason(err error) string {
 const longestMessage = 300 // characters
 
 // messageOf finds the message in an OpenStack service's answer, such as {"forbidden": {"message": "..."}} or
-// {"faultstring": "..."}; empty: it is no such answer.
+// {"faultstring": "..."}. Empty means the answer has another form.
 func messageOf(body []byte) string {
 	var answer map[string]any
 	if json.Unmarshal(body, &answer) != nil {
@@ -155,7 +155,7 @@ func messageOf(body []byte) string {
 	return message
 }
 
-// Printable leaves out of a text what a terminal might take for more than text.
+// Printable removes from a text what a terminal might interpret.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

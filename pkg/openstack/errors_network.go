@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// ofNetwork says whether err comes of nobody answering, or not as asked.
+// ofNetwork reports whether err is about a missing answer, or one that is not HTTP.
 func ofNetwork(err error) bool {
 	if _, ok := errors.AsType[*url.Error](err); ok { // all of net/http's
 		return true
@@ -21,7 +21,7 @@ func ofNetwork(err error) bool {
 	return ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.Canceled)
 }
 
-// ofTrust says whether the server's certificate is not one that this machine trusts.
+// ofTrust reports whether this machine does not trust the server's certificate.
 func ofTrust(err error) bool {
 	_, verification := errors.AsType[*tls.CertificateVerificationError](err)
 	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
@@ -29,7 +29,7 @@ func ofTrust(err error) bool {
 	return verification || unknown || name
 }
 
-// networkReason says why nobody answered. Of the error's own text it keeps none that may quote a proxy's password.
+// networkReason explains a missing answer. It keeps no part of the error's text that may quote a proxy's password.
 func networkReason(err error) string {
 	text := cause(err)
 	if operation, ok := errors.AsType[*net.OpError](err); ok && operation.Op == "proxyconnect" {
@@ -40,7 +40,7 @@ func networkReason(err error) string {
 
 func cause(err error) string {
 	if name, ok := errors.AsType[*net.DNSError](err); ok {
-		return "no address is known of host " + name.Name
+		return "cannot resolve host " + name.Name
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return "it does not speak TLS (http instead of https?)"
@@ -67,7 +67,7 @@ func cause(err error) string {
 	return innermost(err)
 }
 
-// innermost is for what net/http makes of text alone.
+// innermost is for errors that net/http makes of text alone.
 func innermost(err error) string {
 	for next := err; next != nil; next = errors.Unwrap(next) {
 		err = next

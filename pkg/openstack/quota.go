@@ -9,7 +9,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/quotas"
 )
 
-// What a project has quotas of.
+// The resources with quotas.
 const (
 	QuotaInstances          = "instances"
 	QuotaCores              = "cores"
@@ -26,7 +26,7 @@ const (
 	QuotaGigabytes          = "gigabytes of volumes"
 )
 
-// Quota is how much of something the project may have, and has. A limit below zero is none.
+// Quota is how much of a resource the project may have, and has. A negative limit means none.
 type Quota struct {
 	What        string
 	Limit, Used int
@@ -49,8 +49,8 @@ func (c *Client) ComputeQuotas(ctx context.Context) ([]Quota, error) {
 	}, nil
 }
 
-// NetworkQuotas reads Neutron's quotas of the project. What a request that is under way has reserved counts as used.
-// Its error is the API's own.
+// NetworkQuotas reads Neutron's quotas of the project. Reservations of running requests count as used. Its error is the
+// API's own.
 func (c *Client) NetworkQuotas(ctx context.Context) ([]Quota, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -84,8 +84,7 @@ func (c *Client) VolumeQuotas(ctx context.Context) ([]Quota, error) {
 	}, nil
 }
 
-// UsedUp returns the quotas of the project that a machine counts against and of which nothing is left, as "instances: 3
-// of 3".
+// UsedUp returns the exhausted quotas of the project that a machine counts against, as "instances: 3 of 3".
 func (c *Client) UsedUp(ctx context.Context) ([]string, error) {
 	counts := map[string]bool{QuotaInstances: true, QuotaCores: true, QuotaMemory: true, QuotaPorts: true,
 		QuotaVolumes: true, QuotaGigabytes: true}

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Kind is what a resource is.
+// Kind is the kind of a resource.
 type Kind string
 
-// The kinds that a cluster's controllers make, or that hang on what they make.
+// The kinds that a cluster's controllers make, or that are attached to them.
 const (
 	KindLoadBalancer  Kind = "load-balancer"
 	KindServer        Kind = "server"
@@ -18,7 +18,7 @@ const (
 	KindFloatingIP    Kind = "floating-ip"
 	KindTrunk         Kind = "trunk"
 	KindPort          Kind = "port"
-	KindInterface     Kind = "router-interface" // a port of a router, which goes by another call than other ports
+	KindInterface     Kind = "router-interface" // a port of a router, which has another API call than other ports
 	KindRouter        Kind = "router"
 	KindSubnet        Kind = "subnet"
 	KindNetwork       Kind = "network"
@@ -31,28 +31,29 @@ type Ref struct {
 	ID   string
 }
 
-// Resource is one resource of a cloud and how it stands to others.
+// Resource is one resource of a cloud with its relations.
 type Resource struct {
 	Ref
 	Name, Description, Status string
-	// Project is the ID of its project; empty when the cloud does not say.
+	// Project is the ID of its project. Empty means the cloud does not report it.
 	Project string
 	Tags    []string
 	// Properties are the metadata of a server, volume or snapshot.
 	Properties map[string]string
-	// Created is zero when the cloud does not say.
+	// Created is zero if the cloud does not report it.
 	Created time.Time
-	// Uses are resources that cannot go, or must not, while this one is there. They need not be in the inventory.
+	// Uses are resources that cannot or must not be deleted while this one exists. They need not be in the inventory.
 	Uses []Ref
-	// PartOf is what takes this one along when it goes: the server of a port or of a volume that is deleted on
-	// termination, the load balancer of its port, the router of an interface, the port of a trunk. Zero: nothing.
+	// PartOf is the resource whose deletion also deletes this one: the server of a port or of a volume that is deleted
+	// on termination, the load balancer of its port, the router of an interface, the port of a trunk. Zero means
+	// nothing.
 	PartOf Ref
 }
 
 // Title is the name of a resource, or its ID where it has none, as ports and volumes often do.
 func (r Resource) Title() string { return cmp.Or(r.Name, r.ID) }
 
-// Inventory is what a project has.
+// Inventory is the resources of a project.
 type Inventory struct {
 	// Project is the ID of the project that the credentials are for.
 	Project   string

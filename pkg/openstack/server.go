@@ -8,14 +8,14 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
 )
 
-// Server is what Nova says of a server.
+// Server is Nova's view of a server.
 type Server struct {
 	ID, Name string
 	Status   string // ACTIVE, BUILD, ERROR, SHUTOFF, …
 	Fault    string // why it is in the state ERROR
 }
 
-// ServersNamed returns the project's servers of a name: usually one, and none is no error.
+// ServersNamed returns the project's servers of a name: usually one. None is no error.
 func (c *Client) ServersNamed(ctx context.Context, name string) ([]Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -40,8 +40,8 @@ func (c *Client) ServersNamed(ctx context.Context, name string) ([]Server, error
 	return found, nil
 }
 
-// withFault asks for a server in ERROR by itself where the list left its fault out, as Nova does with one that no
-// hypervisor took.
+// withFault requests a server in ERROR separately if the list omitted its fault, as Nova does for one that no
+// hypervisor accepted.
 func (c *Client) withFault(ctx context.Context, s servers.Server) (servers.Server, error) {
 	if s.Status != "ERROR" || s.Fault.Message != "" {
 		return s, nil

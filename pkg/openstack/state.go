@@ -8,9 +8,9 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
 )
 
-// State is what Neutron or Cinder says of something that a server is made of.
+// State is the state in Neutron or Cinder of a part of a server.
 type State struct {
-	Kind, Name, Status string // as the service has it: port DOWN, volume error
+	Kind, Name, Status string // as the service reports it: port DOWN, volume error
 }
 
 // String is "port m-0 is DOWN".
@@ -37,8 +37,8 @@ func (c *Client) PortsOf(ctx context.Context, server Server) ([]State, error) {
 	return list, nil
 }
 
-// VolumesNamed returns the volumes of a name that are in none of the states that lead to a server. A cloud without
-// volumes has none.
+// VolumesNamed returns the volumes of a name that are in no state that leads to a server. A cloud without volumes has
+// none.
 func (c *Client) VolumesNamed(ctx context.Context, name string) ([]State, error) {
 	if c.BlockStorage == nil {
 		return nil, nil

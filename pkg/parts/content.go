@@ -17,7 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// componentsFolder is where the content keeps one kustomization for each component.
+// componentsFolder is the content's folder with one kustomization for each component.
 const componentsFolder = "kustomize-components"
 
 // remote matches the two kinds of addresses that kustomizations fetch manifests from: a file of a release, and a file
@@ -26,8 +26,8 @@ var remote = regexp.MustCompile(
 	`^https://(?:(github\.com)/([^/]+/[^/]+)/releases/download|raw\.githubusercontent\.com/([^/]+/[^/]+))/([^/]+)/`)
 
 // FromContent returns what the components install, sorted by name: the releases that their kustomizations fetch, and
-// the images that their own manifests name. content has the folder kustomize-components at its root. An address whose
-// version cannot be read is an error: a part must not be missing from the list without notice.
+// the images in their own manifests. content has the folder kustomize-components at its root. An address with an
+// unreadable version is an error: no part may be missing from the list unnoticed.
 func FromContent(content fs.FS) ([]Part, error) {
 	var found []Part
 	err := fs.WalkDir(content, componentsFolder, func(file string, entry fs.DirEntry, err error) error {

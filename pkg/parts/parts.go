@@ -1,6 +1,6 @@
-// Package parts lists the software of others that cluster-init installs and is built from, with versions. It keeps no
-// list of its own: it reads the embedded kustomizations and the module list that the Go linker writes into the binary,
-// so that what it reports is what is installed.
+// Package parts lists the third-party software that cluster-init installs and is built from, with versions. It has no
+// list of its own: it reads the embedded kustomizations and the binary's module list, so that it reports what is
+// installed.
 package parts
 
 import "strings"
@@ -13,11 +13,12 @@ type Part struct {
 	Version string `json:"version"`
 	// Origin is a repository (github.com/fluxcd/flux2), an image without its tag, or a Go module.
 	Origin string `json:"origin"`
-	// Environments are those that use this version. Empty: it does not depend on the environment.
+	// Environments are those that use this version. Empty means that the version does not depend on the environment.
 	Environments []string `json:"environments,omitempty"`
 }
 
-// FromImage splits an image reference into origin and version. A digest alone, or no tag, gives no version.
+// FromImage splits an image reference into origin and version. A reference with only a digest, or without a tag, has no
+// version.
 func FromImage(name, reference string) Part {
 	reference, _, _ = strings.Cut(reference, "@")
 	// A colon before the last slash is the port of a registry.

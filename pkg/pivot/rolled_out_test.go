@@ -62,7 +62,7 @@ func TestRolledOut(t *testing.T) {
 		"one is not ready": {[]fixture.Edit{well, pool(2, 1, 2, 2)},
 			[]string{"workers: 1 of 2 machines are ready"}},
 		"one is too many": {[]fixture.Edit{plane(1, 1, 1, 2), pool(1, 1, 0, 1)},
-			[]string{"controlPlane: there are 2 machines, and 1 are wanted",
+			[]string{"controlPlane: 2 machines exist, 1 are desired",
 				"workers: 0 of 1 machines are up to date"}},
 		"a control plane that says so": {[]fixture.Edit{well, all, condition("KubeadmControlPlane", "mgmt-cp",
 			"MachinesSpecUpToDate", "False", "Rolling 2 replicas")}, []string{"Rolling 2 replicas"}},

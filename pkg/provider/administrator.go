@@ -2,20 +2,19 @@ package provider
 
 import "context"
 
-// AdministratorReader is a provider that can read, in the machines themselves, the kubeconfig of the cluster's
-// administrator.
+// AdministratorReader is a provider that can read the administrator's kubeconfig from the cluster's machines.
 type AdministratorReader interface {
-	// Administrators returns what the cluster's control-plane machines that run hold, in the order in which they were
-	// made. What could not be read is an error, beside what could. Whether a kubeconfig is fit for use is for the
-	// caller to check.
+	// Administrators returns the kubeconfigs in the cluster's running control-plane machines, in the order of their
+	// creation. It returns what could be read together with the error for the rest. The caller must check whether a
+	// kubeconfig is fit for use.
 	Administrators(context.Context) ([]Administrator, error)
 }
 
-// Administrator is a kubeconfig that a control-plane machine holds.
+// Administrator is a kubeconfig from a control-plane machine.
 type Administrator struct {
 	Machine    string
 	Kubeconfig []byte
-	// Address is the host at which the control plane is reached where the kubeconfig names the machine's own loopback
-	// address; empty: not known.
+	// Address is the host of the control plane, for a kubeconfig that names the machine's own loopback address. Empty
+	// means not known.
 	Address string
 }

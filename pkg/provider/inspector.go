@@ -2,18 +2,18 @@ package provider
 
 import "context"
 
-// Inspector is a provider that can look into machines, for a diagnosis.
+// Inspector is a provider that can inspect machines, for a diagnosis.
 type Inspector interface {
-	// Inspect returns what is said of a machine by the machine itself and by the system that it is in. machine is the
-	// name of Cluster API's object of the infrastructure. A machine that does not exist there has nothing said of it;
-	// what could not be asked is an error, beside what could.
+	// Inspect returns reports about a machine, from the machine itself and from the system that it runs in. machine is
+	// the name of Cluster API's infrastructure object. A missing machine has no reports. What could not be read is an
+	// error, returned together with the rest.
 	Inspect(ctx context.Context, machine string) ([]Said, error)
 }
 
-// Said is something that was said of a machine.
+// Said is one report about a machine.
 type Said struct {
-	// From is "fault" for what the cloud says, "console" for what the machine wrote while it booted, "journal" for what
-	// its node's services log.
+	// From is "fault" for the cloud's own error, "console" for the machine's boot output, "journal" for the log of its
+	// node's services.
 	From string
 	Text string
 }

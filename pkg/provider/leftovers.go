@@ -7,60 +7,60 @@ import (
 	"time"
 )
 
-// ErrGone says of a leftover that it is not there, or not any more.
+// ErrGone reports that a leftover does not exist, or no longer.
 var ErrGone = errors.New("it is gone")
 
-// ErrForbidden says that the system's policy forbids the deletion to these credentials: only an administrator can do
-// it.
+// ErrForbidden reports that the system's policy forbids the deletion with these credentials: only an administrator can
+// do it.
 var ErrForbidden = errors.New("policy forbids it")
 
-// Releaser is a Leftovers that can have a leftover let go of what it uses, where it cannot be deleted itself.
+// Releaser is a Leftovers that can detach a leftover from what it uses, if it cannot delete it.
 type Releaser interface {
-	// Release leaves the leftover where it is. What it used can then be deleted. released is false for a kind that
-	// cannot let go.
+	// Release keeps the leftover, but what it used can then be deleted. released is false for a kind that cannot be
+	// detached.
 	Release(context.Context, Leftover) (released bool, err error)
 }
 
-// Leftovers is what one cluster has where its machines are: found by proof, and deleted.
+// Leftovers finds what one cluster has left in the system of its machines, by proof, and deletes it.
 type Leftovers interface {
-	// Look finds all of it, and changes nothing.
+	// Look finds all leftovers, and changes nothing.
 	Look(context.Context) (Found, error)
-	// Delete asks once for the deletion of what Look returned. gone is whether it is gone with the answer; else that
-	// takes its time: see Going. The error is ErrGone when it was not there; fault.CanRetry tells of others whether the
-	// same request may succeed in a while.
+	// Delete requests the deletion of something that Look returned. gone reports whether the answer confirms the
+	// deletion. Otherwise it takes time, see Going. The error is ErrGone if it did not exist. For other errors
+	// fault.CanRetry reports whether a retry may succeed later.
 	Delete(context.Context, Leftover) (gone bool, err error)
-	// Going is whether a deletion that was accepted goes on; false: it did not work, and may be asked for again. The
-	// error is ErrGone when it is done.
+	// Going reports whether an accepted deletion is still in progress. False means it failed and may be requested
+	// again. The error is ErrGone once it is done.
 	Going(context.Context, Leftover) (bool, error)
-	// Survey counts what carries the tag of any cluster. A question that fails is an error.
+	// Survey counts what carries the tag of any cluster. A failed request is an error.
 	Survey(context.Context) ([]Remains, error)
 }
 
-// Leftover is one thing that a cluster has left, or that looks so. It need have no more than Kind, ID and PartOf to be
-// deleted.
+// Leftover is a resource that a cluster has left, or that looks so. Only Kind, ID and PartOf are needed to delete it.
 type Leftover struct {
-	// Where is what plans and receipts call the system that has it.
+	// Where is the name of its system in plans and receipts.
 	Where string
-	// Kind is what it is, as its system calls it.
+	// Kind is its kind, as its system calls it.
 	Kind string
-	// ID names it in its system, among all kinds.
+	// ID identifies it in its system, among all kinds.
 	ID   string
 	Name string
-	// Proof says why it is the cluster's, or why it stays or is left alone.
+	// Proof says why it belongs to the cluster, or why it stays or is left alone.
 	Proof string
-	// Parent is the ID of what it hangs on, for people; empty: nothing.
+	// Parent is the ID of what it is attached to, for people. Empty means nothing.
 	Parent string
-	// Rank is its place among others of another kind, for people.
+	// Rank orders it among leftovers of other kinds, for people.
 	Rank int
-	// PartOf is the ID of what takes it along when that goes; empty: nothing.
+	// PartOf is the ID of the resource whose deletion deletes it too. Empty means none.
 	PartOf string
-	// Uses are the IDs of what cannot go before it. With ProvenBy they have no circle: who deletes waits along them.
+	// Uses are the IDs of what cannot be deleted before it. Together with ProvenBy they contain no cycle: the deletion
+	// follows them.
 	Uses []string
-	// ProvenBy are the IDs of what must not go before it, as it could not be proven to be the cluster's any more.
+	// ProvenBy are the IDs of what must not be deleted before it: without them its owner could not be proven any more.
 	ProvenBy []string
-	// Created is zero when nobody says.
+	// Created is zero if it is not known.
 	Created time.Time
-	// Machine is whether it is a machine of the cluster. Lists may leave out one that is still there.
+	// Machine reports whether it is a machine of the cluster. Lists may leave out one that still exists.
 	Machine bool
 }
 
@@ -70,21 +70,21 @@ type Unlisted struct {
 	// Covers are the kinds that come with its list.
 	Covers []string
 	Why    error
-	// Machines is whether there may be machines that nobody knows of.
+	// Machines reports whether there may be unknown machines.
 	Machines bool
 }
 
-// Found is what one look has found.
+// Found is the result of one Look.
 type Found struct {
-	// Delete is what is the cluster's and can go, Stays what is the cluster's and cannot. LeftAlone looks as if it were
-	// the cluster's, or uses what is.
+	// Delete is what belongs to the cluster and can be deleted, Stays what belongs to it and cannot. LeftAlone looks as
+	// if it belonged to the cluster, or uses what does.
 	Delete, Stays, LeftAlone []Leftover
 	Unknown                  []Unlisted
-	// Listed has the IDs of all that was listed, whoever it belongs to.
+	// Listed has the IDs of all listed resources, whoever owns them.
 	Listed map[string]bool
 }
 
-// Gone is whether no list has a leftover any more. Of a kind that could not be listed nobody knows.
+// Gone reports whether no list has a leftover any more. It is false if its kind could not be listed.
 func (f Found) Gone(kind, id string) bool {
 	unlisted := slices.ContainsFunc(f.Unknown, func(u Unlisted) bool {
 		return u.Kind == kind ||
@@ -93,27 +93,27 @@ func (f Found) Gone(kind, id string) bool {
 	return !unlisted && !f.Listed[id]
 }
 
-// Remains says how many things carry the tag of a cluster.
+// Remains counts the resources with the tag of one cluster.
 type Remains struct {
-	// Cluster is the one of the tag, Where what plans and receipts call the system.
+	// Cluster is the cluster of the tag, Where the name of the system in plans and receipts.
 	Cluster, Where string
 	Things         int
 }
 
-// Cleaner is a provider with a system of its own that a cluster leaves things in, and that they can be deleted in. What
-// a provider leaves in the Docker engine is found by whoever has made it.
+// Cleaner is a provider whose own system may have leftovers of a cluster, and lets them be deleted. What a provider
+// leaves in the Docker engine, its maker finds.
 type Cleaner interface {
 	Leftovers(context.Context) (Leftovers, error)
 }
 
-// CleanupUnsupported is a provider with a system of its own that nobody here can look into.
+// CleanupUnsupported is a provider whose own system cluster-init cannot search.
 type CleanupUnsupported interface {
-	// Find is the command with which a person sees what is left of the cluster.
+	// Find is the command that shows a person the leftovers of the cluster.
 	Find(cluster string) string
 }
 
-// Account is what knows whose credentials it uses.
+// Account reports whose credentials are used.
 type Account interface {
-	// Admin is whether they may do all in the whole system.
+	// Admin reports whether they have all permissions in the whole system.
 	Admin() bool
 }

@@ -1,5 +1,6 @@
-// Package provider is the seam for infrastructure: all that `up` and `cleanup` know of the provider of a management
-// cluster's machines. One package below it for each provider; no other package switches on a provider's name.
+// Package provider is the interface to infrastructure: everything that `up` and `cleanup` know about the provider of a
+// management cluster's machines. Each provider has one package below it. No other package switches on a provider's
+// name.
 package provider
 
 import (
@@ -9,39 +10,38 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ErrNotSupported says that nobody can tell which machines a cluster has. It is not the failure of a question: that is
-// another error.
+// ErrNotSupported reports that a provider cannot list the machines of a cluster. A failed request is another error.
 var ErrNotSupported = errors.New("the provider cannot be asked which machines a cluster has")
 
-// Provider makes machines, for the one management cluster that it was made for.
+// Provider makes machines for one management cluster.
 type Provider interface {
-	// Place is where the machines are, as people say it: "Docker", "OpenStack", "AWS".
+	// Place is where the machines are, for people: "Docker", "OpenStack", "AWS".
 	Place() string
-	// ReachesEngine is whether machines reach what this machine's Docker engine publishes in its networks: the
-	// registry, say.
+	// ReachesEngine reports whether machines reach what this machine's Docker engine publishes in its networks, such as
+	// the registry.
 	ReachesEngine() bool
-	// Preflight asks whether the cluster can be made; its error joins all that is lacking. It changes nothing.
+	// Preflight checks whether the cluster can be made. Its error joins everything that is missing. It changes nothing.
 	Preflight(context.Context, Reporter) error
-	// Kinds are those of the provider that say how far the cluster is, besides Cluster API's own. They have no version:
-	// that is the one that is served.
+	// Kinds are the provider's kinds that report the state of the cluster, in addition to Cluster API's own. They have
+	// no version: the served one is used.
 	Kinds() []schema.GroupVersionResource
-	// Machines returns what exists for the cluster, in the order in which it was made; ErrCannotAsk when that cannot be
-	// known.
+	// Machines returns the machines of the cluster, in the order of their creation. It returns ErrNotSupported if they
+	// cannot be known.
 	Machines(context.Context) ([]Machine, error)
 	// Start starts a machine that Machines returned as Stopped.
 	Start(context.Context, Machine) error
 }
 
-// Machine is a machine that exists for a cluster, or what stands before its machines.
+// Machine is a machine of a cluster, or the load balancer in front of its machines.
 type Machine struct {
 	Name string
-	// Stopped is whether it is stopped and Start can start it.
+	// Stopped reports whether it is stopped and Start can start it.
 	Stopped bool
-	// Paused is whether it exists, was frozen by somebody, and answers nobody.
+	// Paused reports whether it exists and is paused, so that it does not answer.
 	Paused bool
 }
 
-// Reporter is told what a preflight sees.
+// Reporter receives the observations of a preflight.
 type Reporter interface {
 	Progress(format string, args ...any)
 	Warn(format string, args ...any)

@@ -11,10 +11,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// need is something that a controller does all the time.
+// need is an operation that a controller needs all the time.
 type need struct{ verb, group, resource string }
 
-// accountQuestions ask whether the accounts of what everything needs may do what they are there for.
+// accountQuestions check whether the service accounts of the controllers have the permissions that they need.
 func (o *observing) accountQuestions(v *view) []question {
 	var questions []question
 	ask := func(user string, groups []string, object health.Ref, n need) {
@@ -38,7 +38,7 @@ func (o *observing) accountQuestions(v *view) []question {
 	return questions
 }
 
-// needs are what the controller of a workload does; none where nothing is known of it.
+// needs are the operations that the controller of a workload needs. It is empty for an unknown controller.
 func (v *view) needs(u *unstructured.Unstructured) []need {
 	labels, kinds := u.GetLabels(), func(group, kind, resource string) []need {
 		if !v.listed(group, kind) {
@@ -67,8 +67,8 @@ func (v *view) needs(u *unstructured.Unstructured) []need {
 	return nil
 }
 
-// reconcilesClusters reports whether a provider reads Clusters, by clusterctl's name of it. Others carry that label,
-// too, as the OpenStack Resource Controller, which may not list them.
+// reconcilesClusters reports whether a provider reads Clusters, by clusterctl's name for it. Others carry that label
+// too, such as the OpenStack Resource Controller, which may not list them.
 func reconcilesClusters(provider string) bool {
 	for _, prefix := range []string{"bootstrap-", "control-plane-", "infrastructure-"} {
 		if strings.HasPrefix(provider, prefix) {
@@ -78,7 +78,7 @@ func reconcilesClusters(provider string) bool {
 	return provider == "cluster-api"
 }
 
-// applies is what a controller of Flux needs that applies with its own account: it makes namespaces.
+// applies are the operations that a controller of Flux needs which applies with its own account: it creates namespaces.
 func (v *view) applies(u *unstructured.Unstructured) []need {
 	for _, c := range maps(u, "spec", "template", "spec", "containers") {
 		args, _ := c["args"].([]any)

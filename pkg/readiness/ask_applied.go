@@ -14,8 +14,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// appliedQuestions look whether all that Flux applied is there: what is not among the kinds that were listed is listed
-// by name for it.
+// appliedQuestions check whether everything that Flux applied exists. Kinds that were not listed yet are listed by name
+// for this.
 func (o *observing) appliedQuestions(ctx context.Context, v *view) []question {
 	byKind := map[schema.GroupKind][]Applied{}
 	for _, u := range v.Objects {
@@ -64,8 +64,8 @@ func (o *observing) appliedQuestions(ctx context.Context, v *view) []question {
 	return questions
 }
 
-// lookFor names what is not there. What is not in the list is asked for by itself: the list may be older than what Flux
-// says.
+// lookFor reports what does not exist. It gets each object missing from the list separately: the list may be older than
+// Flux's inventory.
 func (o *observing) lookFor(ctx context.Context, client metadata.Interface, kind kube.Served, applied []Applied) {
 	list, err := client.Resource(kind.Resource).List(ctx, metav1.ListOptions{})
 	if err != nil {

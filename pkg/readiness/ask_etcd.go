@@ -17,10 +17,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// etcdPort is where etcd answers for its health, to its own node only.
+// etcdPort is where etcd serves its health, to its own node only.
 const etcdPort = "2381"
 
-// etcdQuestions ask the members of etcd that run as Pods for their health.
+// etcdQuestions check the health of the etcd members that run as Pods.
 func (o *observing) etcdQuestions(v *view) []question {
 	var questions []question
 	for _, pod := range v.list("", "Pod") {

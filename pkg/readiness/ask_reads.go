@@ -15,7 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// readQuestions read what others read: each version of a definition that a webhook converts, and the artifacts of
+// readQuestions read what controllers read: each version of a definition that a webhook converts, and the artifacts of
 // sources.
 func (o *observing) readQuestions(v *view) []question {
 	var questions []question
@@ -47,7 +47,7 @@ func (o *observing) readVersions(ctx context.Context, crd *unstructured.Unstruct
 		_, err := o.Dynamic.Resource(resource).List(ctx, metav1.ListOptions{Limit: 1})
 		p := Probe{Kind: ServedRead, Object: health.RefOf(crd), OK: err == nil}
 		switch {
-		case apierrors.IsNotFound(err): // it was served a moment ago, or will be
+		case apierrors.IsNotFound(err): // it was served a moment ago, or will be soon
 			continue
 		case err != nil && unanswered(err):
 			o.notChecked("%s of version %s in the %s cluster: %v", crd.GetName(), name, o.Name, err)
@@ -59,7 +59,7 @@ func (o *observing) readVersions(ctx context.Context, crd *unstructured.Unstruct
 	}
 }
 
-// readArtifact fetches the head of an artifact by way of the API server, as Flux' other controllers fetch it from the
+// readArtifact fetches the head of an artifact through the API server. Flux' other controllers fetch it from the
 // Service.
 func (o *observing) readArtifact(ctx context.Context, source health.Ref, address string) {
 	path, err := flux.ArtifactPath(address)

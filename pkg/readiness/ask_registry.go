@@ -10,22 +10,22 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// Registry is the container of a registry that the sources of Flux can read from. A cluster cannot see whether it runs:
-// a source stays ready for as long as nothing fetches it again.
+// Registry is the container of a registry that the sources of Flux can read from. The cluster does not show whether it
+// runs: a source stays ready until its next fetch.
 type Registry struct {
 	Name string
 	// State returns the container's state as the Docker engine calls it, or one of the constants below.
 	State func(context.Context) (string, error)
 }
 
-// The states of a registry that a judge tells apart.
+// The states of a registry that a judge distinguishes.
 const (
 	RegistryRunning = "running"
 	RegistryPaused  = "paused"
 	RegistryAbsent  = "absent"
 )
 
-// registryQuestions look at the registries that a source reads from.
+// registryQuestions check the registries that a source reads from.
 func (o *observing) registryQuestions(v *view, registries []Registry) []question {
 	var questions []question
 	for _, r := range registries {

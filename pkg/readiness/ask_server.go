@@ -19,11 +19,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// mostAnswer bounds what is read of one answer, in bytes.
+// mostAnswer is the maximum size of an answer, in bytes.
 const mostAnswer = 1 << 20
 
-// serverQuestions ask the API server for its own readiness, clock and certificate, and for the certificates that the
-// cluster keeps.
+// serverQuestions check the API server's own readiness, clock and certificate, and the certificates stored in the
+// cluster.
 func (o *observing) serverQuestions() []question {
 	return []question{o.readyz, o.configuration("coredns"), o.configuration("kube-proxy"),
 		o.certificatesOf("kubernetes.io/tls"), o.certificatesOf("cluster.x-k8s.io/secret")}
@@ -61,8 +61,8 @@ func (o *observing) readyz(ctx context.Context) {
 	}
 }
 
-// configuration reads one of the ConfigMaps with which a part of Kubernetes starts. One that is not there is not that
-// part's.
+// configuration reads one of the ConfigMaps with which a part of Kubernetes starts. If it does not exist, that part
+// does not use it.
 func (o *observing) configuration(name string) question {
 	return func(ctx context.Context) {
 		var m corev1.ConfigMap
@@ -78,7 +78,7 @@ func (o *observing) configuration(name string) question {
 	}
 }
 
-// certificatesOf reads when the certificates end that Secrets of a type hold. Nothing else is kept of them.
+// certificatesOf reads when the certificates in Secrets of a type expire. It keeps nothing else of them.
 func (o *observing) certificatesOf(kind corev1.SecretType) question {
 	return func(ctx context.Context) {
 		var list corev1.SecretList
@@ -100,7 +100,7 @@ func (o *observing) certificatesOf(kind corev1.SecretType) question {
 	}
 }
 
-// endOf is when the first certificate of a file ends.
+// endOf returns when the first certificate of a file expires.
 func endOf(content []byte) (time.Time, bool) {
 	block, _ := pem.Decode(content)
 	if block == nil || block.Type != "CERTIFICATE" {
@@ -113,7 +113,7 @@ func endOf(content []byte) (time.Time, bool) {
 	return certificate.NotAfter, true
 }
 
-// kubeconfigExpiries are the ends of what a kubeconfig proves itself with.
+// kubeconfigExpiries returns when the credentials of a kubeconfig expire.
 func kubeconfigExpiries(config *rest.Config) []Expiry {
 	object := health.Ref{Kind: "Kubeconfig", Name: config.Host}
 	var found []Expiry
@@ -126,7 +126,7 @@ func kubeconfigExpiries(config *rest.Config) []Expiry {
 	return found
 }
 
-// endOfToken is when a token ends that says so by itself, as those of service accounts do.
+// endOfToken returns when a token expires, if the token itself says so, as those of service accounts do.
 func endOfToken(token string) (time.Time, bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

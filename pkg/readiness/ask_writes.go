@@ -16,10 +16,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// checkName is that of objects which are only ever tried.
+// checkName is the name of objects in dry runs, which are never stored.
 const checkName = "cluster-init-check"
 
-// created are the kinds of which one object like one that is there is tried, the most important first.
+// created are the kinds of which the check dry-runs creating one object, the most important first.
 var created = []struct{ group, kind string }{
 	{"cluster.x-k8s.io", "Cluster"}, {"cluster.x-k8s.io", "MachineDeployment"}, {"cluster.x-k8s.io", "Machine"},
 	{"cert-manager.io", "Certificate"},
@@ -28,7 +28,7 @@ var created = []struct{ group, kind string }{
 	{"", "Service"}, {"coordination.k8s.io", "Lease"},
 }
 
-// changed are the kinds of which a change of one object is tried, and with subresource a change of its status.
+// changed are the kinds of which the check dry-runs changing one object, and with subresource its status.
 var changed = []struct {
 	group, kind string
 	subresource string
@@ -39,7 +39,7 @@ var changed = []struct {
 	{"", "Node", "status"}, {"", "Pod", "status"}, {"coordination.k8s.io", "Lease", ""},
 }
 
-// writeQuestions try what is written all the time. The API server judges it, its webhooks and quotas included, and
+// writeQuestions dry-run what is written all the time. The API server decides, including its webhooks and quotas, and
 // stores nothing.
 func (o *observing) writeQuestions(v *view) []question {
 	var questions []question
@@ -68,7 +68,7 @@ func (o *observing) writeQuestions(v *view) []question {
 	return questions
 }
 
-// sample is an object of a kind that stays, of what is installed where there is one.
+// sample is an object of a kind that is not being deleted, preferably of an installed component.
 func (v *view) sample(group, kind string) *unstructured.Unstructured {
 	var other *unstructured.Unstructured
 	for _, u := range v.list(group, kind) {
@@ -85,7 +85,7 @@ func (v *view) sample(group, kind string) *unstructured.Unstructured {
 	return other
 }
 
-// tryPod tries a Pod as the controller of a workload would make it.
+// tryPod dry-runs a Pod as the controller of a workload would create it.
 func (o *observing) tryPod(ctx context.Context, workload *unstructured.Unstructured) {
 	template, _, _ := unstructured.NestedMap(workload.Object, "spec", "template")
 	pod := &corev1.Pod{}
@@ -98,7 +98,7 @@ func (o *observing) tryPod(ctx context.Context, workload *unstructured.Unstructu
 	o.tried(DryRunPod, health.RefOf(workload), o.Create(ctx, pod, client.DryRunAll))
 }
 
-// tryNew tries a new object without content in Flux's namespace.
+// tryNew dry-runs a new empty object in Flux's namespace.
 func (o *observing) tryNew(ctx context.Context, object client.Object) {
 	object.SetNamespace(flux.Namespace)
 	object.SetName(checkName)
@@ -111,7 +111,7 @@ func (o *observing) tryNew(ctx context.Context, object client.Object) {
 		client.IgnoreAlreadyExists(o.Create(ctx, object, client.DryRunAll)))
 }
 
-// tryChange tries a change of an object that is there.
+// tryChange dry-runs a change of an existing object.
 func (o *observing) tryChange(ctx context.Context, u *unstructured.Unstructured, subresource string) {
 	fresh := &unstructured.Unstructured{}
 	fresh.SetGroupVersionKind(u.GroupVersionKind())

@@ -8,9 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// causes leaves out what only follows: where a workload does not run, nobody answers for it, and what it answers for is
-// said with the workload. Where no kubelet lives, nothing answers. Of several findings of one kind about what one
-// workload answers for, one is left.
+// causes leaves out consequences. A workload that does not run explains everything that it should answer for. Without a
+// living kubelet nothing answers. Of several findings of one kind about one workload's answers, one remains.
 func causes(found []Finding, nodesSilent bool) []Finding {
 	follows := map[health.Ref]int{}
 	root := func(f Finding) int {
@@ -45,7 +44,7 @@ func causes(found []Finding, nodesSilent bool) []Finding {
 	for i, f := range kept {
 		if n := follows[f.Object]; n > 0 && strings.HasPrefix(f.ID, "workload-") {
 			kept[i].Message = joined(f.Message,
-				fmt.Sprintf("%d webhooks, conversions or the like do not answer because of it", n))
+				fmt.Sprintf("because of this, %d webhooks, conversions or similar do not answer", n))
 		}
 	}
 	return kept

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// plugins are those that CoreDNS is built with (plugin.cfg of v1.14): it does not start with a name that is none of
-// them.
+// plugins are those that CoreDNS is built with (plugin.cfg of v1.14). It does not start with an unknown name.
 var plugins = []string{"root", "metadata", "geoip", "cancel", "tls", "quic", "grpc_server", "https", "https3",
 	"timeouts", "multisocket", "reload", "nsid", "bufsize", "bind", "debug", "trace",
 	"ready", "health", "pprof", "prometheus", "errors", "log", "dnstap", "local", "dns64", "acl", "any", "chaos",
@@ -16,7 +15,7 @@ var plugins = []string{"root", "metadata", "geoip", "cancel", "tls", "quic", "gr
 	"kubernetes", "file", "auto", "secondary", "etcd", "loop",
 	"forward", "grpc", "erratic", "whoami", "on", "sign", "view", "nomad", "import"}
 
-// corefile says what keeps CoreDNS from starting with a Corefile, as far as its form shows.
+// corefile returns what keeps CoreDNS from starting with a Corefile, as far as the syntax shows.
 func corefile(content string) string {
 	if strings.TrimSpace(content) == "" {
 		return "it has no Corefile"
@@ -58,7 +57,7 @@ func corefile(content string) string {
 	return ""
 }
 
-// bracket is by how much a word changes the depth. Placeholders as {$NAME} have both brackets.
+// bracket returns how much a word changes the depth. Placeholders such as {$NAME} have both brackets.
 func bracket(field string) int {
 	if strings.HasPrefix(field, "{$") || strings.HasPrefix(field, "{%") {
 		return 0

@@ -9,8 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// digest keeps of what is large only what is judged: of the record of writers who wrote last, and of a definition no
-// schema.
+// digest drops what no judge reads: all writers of an object but the last, and the schemas of definitions.
 func (o *observing) digest() {
 	for _, u := range o.seen.Objects {
 		r := health.RefOf(u)

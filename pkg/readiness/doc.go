@@ -1,4 +1,4 @@
-// Package readiness finds out whether a cluster can act: Ready is what a controller last wrote, and without the
-// controller it stays there for ever. Observe reads a cluster once, and changes nothing: what writes is a dry run.
-// Judge is a pure function of what was read.
+// Package readiness finds out whether a cluster can act. Ready is what a controller last wrote, and stays there for
+// ever without the controller. Observe reads a cluster once and changes nothing: all its writes are dry runs. Judge is
+// a pure function of the observation.
 package readiness

@@ -7,33 +7,33 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// Finding is something that is wrong in a cluster, and what to do about it.
+// Finding is a problem in a cluster, with its remedy.
 type Finding struct {
 	ID       string // stable, for programs: "workload-scaled-down"
 	Object   health.Ref
 	Cause    string
 	Remedy   string
-	Message  string // what was seen, in its own words
+	Message  string // as reported by the object or the API server
 	Severity Severity
-	// Certain is false where what was seen can have another cause.
+	// Certain is false if the observation can have another cause.
 	Certain bool
-	// Transient reports that it can go away by itself.
+	// Transient reports that the problem can go away by itself.
 	Transient bool
 
-	// behind is the workload that would answer where nobody does: what is wrong with that is the cause.
+	// behind is the workload that should answer and does not: its own problem is the cause.
 	behind health.Ref
 }
 
-// Confidence is how sure it is that a cause is the one.
+// Confidence is how likely the cause is the right one.
 type Confidence string
 
 // The confidences.
 const (
 	HighConfidence Confidence = "high"
-	LowConfidence  Confidence = "low" // what was seen can have another cause
+	LowConfidence  Confidence = "low" // the observation can have another cause
 )
 
-// Confidence is low where what was seen can have another cause.
+// Confidence is low if the observation can have another cause.
 func (f Finding) Confidence() Confidence {
 	if f.Certain {
 		return HighConfidence
@@ -46,13 +46,13 @@ type Severity string
 
 // The severities.
 const (
-	// Blocking findings keep the cluster from acting: something that it is to do does not happen.
+	// Blocking findings keep the cluster from doing something that it should do.
 	Blocking Severity = "blocking"
-	// Warning findings are wrong, or will be, and nothing waits for them yet.
+	// Warning findings are problems, or will be, that nothing waits for yet.
 	Warning Severity = "warning"
 )
 
-// judges are all questions that an observation is asked. Each is a pure function.
+// judges are all checks of an observation. Each is a pure function.
 var judges = []func(*view) []Finding{
 	judgeAPIServer, judgeControlPlane, judgeEtcd, judgeNodes, judgeWorkloads, judgePods, judgeLeases,
 	judgeClusterServices, judgeWebhooks, judgeAPIServices,
@@ -61,7 +61,7 @@ var judges = []func(*view) []Finding{
 	judgeClaims, judgeExpiries, judgeClocks, judgeRegistry,
 }
 
-// Judge says what is wrong in a cluster, what keeps it from acting first. What was not observed is not judged.
+// Judge returns the problems of a cluster, the blocking ones first. It does not judge what was not observed.
 func Judge(o Observation) []Finding {
 	v := newView(o)
 	var found []Finding
@@ -73,7 +73,7 @@ func Judge(o Observation) []Finding {
 	return found
 }
 
-// Blocks returns the findings that certainly keep a cluster from acting.
+// Blocks returns the findings with high confidence that keep a cluster from acting.
 func Blocks(findings []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool {
 		return f.Severity != Blocking ||

@@ -8,7 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// judgeAPIServer finds what the API server itself calls not ready.
+// judgeAPIServer finds the checks that the API server itself reports as failed.
 func judgeAPIServer(v *view) []Finding {
 	var found []Finding
 	for _, p := range v.probes(ReadyCheck) {
@@ -17,17 +17,17 @@ func judgeAPIServer(v *view) []Finding {
 		}
 		f := Finding{ID: "api-server-check-failed", Object: p.Object, Severity: Blocking, Certain: true,
 			Transient: true, Message: p.Message,
-			Cause:  "the API server calls its check " + p.Object.Name + " failed",
-			Remedy: "See the log of kube-apiserver on the control-plane node."}
+			Cause:  "the API server reports its check " + p.Object.Name + " as failed",
+			Remedy: "Check the log of kube-apiserver on the control-plane node."}
 		if strings.HasPrefix(p.Object.Name, "etcd") {
-			f.Remedy = "See that etcd runs and has room: its log, and its alarms (etcdctl alarm list)."
+			f.Remedy = "Check that etcd runs and has space: its log, and its alarms (etcdctl alarm list)."
 		}
 		found = append(found, f)
 	}
 	return found
 }
 
-// judgeEtcd finds members of etcd that say that they are not healthy: one with an alarm takes no write.
+// judgeEtcd finds unhealthy members of etcd. One with an alarm accepts no write.
 func judgeEtcd(v *view) []Finding {
 	var found []Finding
 	for _, p := range v.probes(EtcdHealth) {
@@ -35,7 +35,7 @@ func judgeEtcd(v *view) []Finding {
 			continue
 		}
 		f := Finding{ID: "etcd-unhealthy", Object: p.Object, Severity: Blocking, Certain: true, Message: p.Message,
-			Cause: "etcd is not healthy: " + p.Message, Remedy: fmt.Sprintf("See its log: kubectl -n %s logs %s",
+			Cause: "etcd is not healthy: " + p.Message, Remedy: fmt.Sprintf("Check its log: kubectl -n %s logs %s",
 				p.Object.Namespace, p.Object.Name)}
 		switch {
 		case strings.Contains(p.Message, "NOSPACE"):

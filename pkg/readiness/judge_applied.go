@@ -10,7 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// judgeApplied finds what Flux applied and somebody deleted: Flux makes it again at its next interval, if it acts.
+// judgeApplied finds objects that Flux applied and that were deleted. A running Flux creates them again at its next
+// interval.
 func judgeApplied(v *view) []Finding {
 	var found []Finding
 	for _, m := range v.Missing {
@@ -19,12 +20,12 @@ func judgeApplied(v *view) []Finding {
 			continue
 		}
 		if status := health.OfAny(by).Status; status == health.Progressing || status == health.Suspended {
-			// It is being applied; or Flux does not apply it, as after a pivot on the side that the objects left.
+			// Flux is applying it, or does not apply it, as after a pivot on the side that the objects left.
 			continue
 		}
 		f := Finding{ID: "applied-object-missing", Object: m.Object, Severity: Blocking, Certain: true,
-			Cause: fmt.Sprintf("%s does not exist, which %s has applied", m.Object, m.By),
-			Remedy: fmt.Sprintf("Have Flux apply it again: flux -n %s reconcile %s %s (a HelmRelease: with --force)",
+			Cause: fmt.Sprintf("%s, which %s applied, does not exist", m.Object, m.By),
+			Remedy: fmt.Sprintf("Apply it again: flux -n %s reconcile %s %s (a HelmRelease: with --force)",
 				m.By.Namespace, strings.ToLower(m.By.Kind), m.By.Name)}
 		if m.Object.Kind == "CustomResourceDefinition" {
 			f.Message = "all objects of that kind were deleted with it"

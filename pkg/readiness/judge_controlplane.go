@@ -11,19 +11,19 @@ import (
 )
 
 // staticPods are the parts of a control plane that a kubelet runs from files, by the names of their Pods without the
-// node's.
+// node's name.
 var staticPods = []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd"}
 
-// purposes are what does not happen without them.
+// purposes are what fails without them.
 var purposes = map[string]string{
 	"kube-apiserver":          "the node serves no API",
-	"kube-controller-manager": "no Deployment, Job or Node is looked after, and every status of them is old",
-	"kube-scheduler":          "no new Pod gets a node",
-	"etcd":                    "the cluster has one member less for its data",
+	"kube-controller-manager": "no Deployment, Job or Node is reconciled, and their status is outdated",
+	"kube-scheduler":          "no new Pod is scheduled",
+	"etcd":                    "etcd has one member less",
 }
 
-// judgeControlPlane finds parts of the control plane that do not run on a node that is to run them. What no node runs
-// as a static Pod runs elsewhere.
+// judgeControlPlane finds parts of the control plane that do not run on a node that should run them. A part that no
+// node runs as a static Pod runs in another way.
 func judgeControlPlane(v *view) []Finding {
 	if !v.listed("", "Pod") || !v.listed("", "Node") {
 		return nil
@@ -48,7 +48,7 @@ func judgeControlPlane(v *view) []Finding {
 	var found []Finding
 	for _, part := range staticPods {
 		if part == "etcd" && !slices.ContainsFunc(nodes, func(node string) bool { return pod(part, node) != nil }) {
-			continue // the data is elsewhere
+			continue // etcd runs elsewhere
 		}
 		running := 0
 		for _, node := range alive {
@@ -65,8 +65,8 @@ func judgeControlPlane(v *view) []Finding {
 	return found
 }
 
-// orDegraded is a finding about a part of one node that the other nodes make up for: the cluster acts, and bears less.
-// etcd takes writes while most of its members run; of every other part one is enough.
+// orDegraded turns the finding into a warning if other nodes make up for the missing part: the cluster acts, with less
+// redundancy. etcd accepts writes while most of its members run. Of every other part one is enough.
 func (f Finding) orDegraded(part, node string, running, all int) Finding {
 	enough := running > 0
 	if part == "etcd" {
@@ -80,7 +80,8 @@ func (f Finding) orDegraded(part, node string, running, all int) Finding {
 	return f
 }
 
-// controlPlanes are the control-plane nodes whose kubelets live, and how many there are, without those that leave.
+// controlPlanes returns the control-plane nodes with a living kubelet, and the number of all, without those that are
+// being deleted.
 func (v *view) controlPlanes() (alive []string, all int) {
 	for _, n := range v.list("", "Node") {
 		if !isControlPlane(n) || v.leaving(n) {
@@ -112,13 +113,13 @@ func (v *view) staticPod(part, node string, pod *unstructured.Unstructured) (Fin
 		return Finding{}, false
 	}
 	f.ID, f.Message = "control-plane-part-down", joined(v.warning(f.Object), containerState(pod))
-	f.Remedy = fmt.Sprintf("See its last words: kubectl -n %s logs %s --previous; where the API does not have them, "+
+	f.Remedy = fmt.Sprintf("Check its last log: kubectl -n %s logs %s --previous; if the API does not have it, "+
 		"`crictl logs` on the node does.", systemNamespace, pod.GetName())
 	f.Transient = v.age(since(pod, "Ready")) < restTime
 	return f, true
 }
 
-// containerState says of the first container of a Pod that does not run why.
+// containerState returns why the first container that does not run does not.
 func containerState(pod *unstructured.Unstructured) string {
 	for _, field := range []string{"initContainerStatuses", "containerStatuses"} {
 		for _, c := range maps(pod, "status", field) {

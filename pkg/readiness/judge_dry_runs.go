@@ -16,14 +16,14 @@ var (
 	policy  = regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)'`)
 )
 
-// refusal is what keeps the API server from accepting something, as its answer says.
+// refusal is the reason for which the API server refuses a request.
 type refusal struct {
 	id, cause, remedy string
-	object            health.Ref // what refuses, where that is known
+	object            health.Ref // what refuses, if known
 	behind            health.Ref // the workload that does not answer
 }
 
-// judgeDryRuns finds what the API server would refuse. The same refusal of several objects is one finding.
+// judgeDryRuns finds what the API server would refuse. The same refusal for several objects is one finding.
 func judgeDryRuns(v *view) []Finding {
 	var found []Finding
 	at := map[string]int{}
@@ -51,7 +51,7 @@ func judgeDryRuns(v *view) []Finding {
 	return found
 }
 
-// refusal reads an answer of the API server.
+// refusal reads an error of the API server.
 func (v *view) refusal(p Probe) refusal {
 	what := map[string]string{DryRunPod: "Pods of " + p.Object.String(), DryRunCreate: "new objects of the kind " +
 		p.Object.Kind, DryRunUpdate: "changes of objects of the kind " + p.Object.Kind}[p.Kind]
@@ -75,7 +75,7 @@ func (v *view) refusal(p Probe) refusal {
 	if m := failing.FindStringSubmatch(p.Message); m != nil {
 		at := v.webhook(m[1])
 		return refusal{"webhook-silent",
-			fmt.Sprintf("the webhook %s does not answer as it should, so %s cannot be written", m[1], kind),
+			fmt.Sprintf("the webhook %s does not answer correctly, so %s cannot be written", m[1], kind),
 			fmt.Sprintf("Get what is behind it to run, or remove it: kubectl get %s %s -o yaml",
 				strings.ToLower(at.Kind), at.Name), at, v.answers(m[1])}
 	}
@@ -88,7 +88,7 @@ func (v *view) refusal(p Probe) refusal {
 	namespace := health.Ref{Kind: "Namespace", Name: p.Object.Namespace}
 	switch {
 	case contains("exceeded quota", "failed quota"):
-		return refusal{"quota-exceeded", "a ResourceQuota of namespace " + p.Object.Namespace + " leaves no room for " +
+		return refusal{"quota-exceeded", "a ResourceQuota of namespace " + p.Object.Namespace + " does not allow " +
 			what, "Raise or remove it: kubectl -n " + p.Object.Namespace + " get resourcequotas", health.Ref{},
 			health.Ref{}}
 	case contains("violates podsecurity"):
@@ -102,21 +102,21 @@ func (v *view) refusal(p Probe) refusal {
 			"Correct or remove it: kubectl -n " + p.Object.Namespace + " get limitranges", health.Ref{}, health.Ref{}}
 	case contains("no priorityclass with name"):
 		return refusal{"priority-class-missing", "the priority class of " + what + " does not exist",
-			"Make it again, or take priorityClassName away: kubectl get priorityclasses", health.Ref{}, health.Ref{}}
+			"Create it again, or remove priorityClassName: kubectl get priorityclasses", health.Ref{}, health.Ref{}}
 	case contains("error looking up service account"):
 		return refusal{"service-account-missing", "the ServiceAccount of " + what + " does not exist",
-			"Make it again; Flux does for what it applied: flux reconcile kustomization NAME", health.Ref{},
+			"Create it again. If Flux applied it: flux reconcile kustomization NAME", health.Ref{},
 			health.Ref{}}
 	case contains("because it is being terminated"):
 		return refusal{"namespace-terminating", "namespace " + p.Object.Namespace +
-			" is being deleted, and takes nothing new", "See what it waits for: kubectl get namespace " +
+			" is being deleted and accepts no new objects", "Check what it waits for: kubectl get namespace " +
 			p.Object.Namespace + " -o yaml", namespace, health.Ref{}}
 	}
-	return refusal{"write-refused", "the API server does not accept " + what, "Correct what the answer names.",
+	return refusal{"write-refused", "the API server does not accept " + what, "Fix what the message says.",
 		health.Ref{}, health.Ref{}}
 }
 
-// webhook is the configuration that a webhook of a name is in.
+// webhook returns the configuration that contains a webhook of this name.
 func (v *view) webhook(name string) health.Ref {
 	for _, kind := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
 		for _, u := range v.list("admissionregistration.k8s.io", kind) {
@@ -130,7 +130,8 @@ func (v *view) webhook(name string) health.Ref {
 	return health.Ref{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration", Name: name}
 }
 
-// answers is the workload that is to answer for a webhook; the zero Ref where none is known, or it has an endpoint.
+// answers returns the workload that serves a webhook. It is the zero Ref if none is known, or if the webhook has an
+// endpoint.
 func (v *view) answers(name string) health.Ref {
 	for _, kind := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
 		for _, u := range v.list("admissionregistration.k8s.io", kind) {
@@ -153,7 +154,7 @@ func judgeDefinitions(v *view) []Finding {
 			found = append(found, Finding{ID: "definition-unreadable", Object: p.Object, Severity: Blocking,
 				Certain: true, Message: p.Message,
 				Cause:  "objects of " + p.Object.Name + " cannot be read in every version that is served",
-				Remedy: "Get the webhook that converts them to answer, with a certificate that the definition trusts."})
+				Remedy: "Repair the conversion webhook: it must answer, with a certificate that the CRD trusts."})
 		}
 	}
 	for _, crd := range v.list("apiextensions.k8s.io", "CustomResourceDefinition") {

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// warnBefore is how long before its end a certificate or a token is named.
+	// warnBefore is how long before its expiry a certificate or a token is reported.
 	warnBefore = 30 * 24 * time.Hour
 	// renewalGrace is how late a renewal may be.
 	renewalGrace = time.Hour
 )
 
-// judgeExpiries finds what has ended or ends soon, and what should have been renewed.
+// judgeExpiries finds what has expired or will soon, and what should have been renewed.
 func judgeExpiries(v *view) []Finding {
 	var found []Finding
 	for _, e := range v.Expiries {
@@ -26,14 +26,14 @@ func judgeExpiries(v *view) []Finding {
 		f := Finding{ID: "expires-soon", Object: e.Object, Severity: Warning, Certain: true, Remedy: renewal(e)}
 		switch {
 		case e.Object.Kind == "Secret" && e.Object.Namespace != "" && !v.ours(e.Object.Namespace):
-			continue // a stranger's
+			continue // not managed
 		case left <= 0:
-			f.ID, f.Cause = "expired", fmt.Sprintf("the %s has ended at %s", e.What, e.At.UTC().Format(time.RFC3339))
-			if e.Object.Kind != "Secret" || e.RenewedBy != "" { // who uses another one is not known
+			f.ID, f.Cause = "expired", fmt.Sprintf("the %s expired at %s", e.What, e.At.UTC().Format(time.RFC3339))
+			if e.Object.Kind != "Secret" || e.RenewedBy != "" { // its users are not known
 				f.Severity = Blocking
 			}
 		case left <= warnBefore && e.RenewedBy == "":
-			f.Cause = fmt.Sprintf("the %s ends at %s, in %d days", e.What, e.At.UTC().Format(time.RFC3339),
+			f.Cause = fmt.Sprintf("the %s expires at %s, in %d days", e.What, e.At.UTC().Format(time.RFC3339),
 				int(left.Hours()/24))
 		default:
 			continue
@@ -45,36 +45,36 @@ func judgeExpiries(v *view) []Finding {
 			v.installed[c.GetNamespace()] {
 			found = append(found, Finding{ID: "renewal-overdue", Object: health.RefOf(c), Severity: Blocking,
 				Certain: true,
-				Cause: fmt.Sprintf("cert-manager was to renew %s at %s, and has not: it ends at %s", health.RefOf(c),
+				Cause: fmt.Sprintf("cert-manager should have renewed %s at %s: it expires at %s", health.RefOf(c),
 					due.UTC().Format(time.RFC3339), text(c, "status", "notAfter")),
-				Remedy: fmt.Sprintf("See that cert-manager runs, and what the certificate says: kubectl -n %s "+
+				Remedy: fmt.Sprintf("Check that cert-manager runs, and the state of the certificate: kubectl -n %s "+
 					"describe certificate %s", c.GetNamespace(), c.GetName())})
 		}
 	}
 	return found
 }
 
-// ours reports whether a namespace is one of what is installed, or has a Cluster.
+// ours reports whether a namespace belongs to an installed component, or has a Cluster.
 func (v *view) ours(namespace string) bool {
 	return v.installed[namespace] || slices.ContainsFunc(v.list("cluster.x-k8s.io", "Cluster"),
 		func(u *unstructured.Unstructured) bool { return u.GetNamespace() == namespace })
 }
 
-// renewal is what renews something that ends.
+// renewal returns how to renew something that expires.
 func renewal(e Expiry) string {
 	switch {
 	case e.RenewedBy != "":
-		return "See that " + e.RenewedBy + " runs and renews it."
+		return "Check that " + e.RenewedBy + " runs: it renews this."
 	case e.Object.Kind == "Kubeconfig":
-		return "Fetch a new one: cluster-init kubeconfig ENVIRONMENT; Cluster API renews the one that it keeps."
+		return "Fetch a new one: cluster-init kubeconfig ENVIRONMENT. Cluster API renews its own copy."
 	case e.Object.Kind == "Machine" || e.Object.Kind == "APIServer":
 		return "Replace the control-plane machines, one after the other: new machines have new certificates. Or on " +
-			"each: kubeadm certs renew all."
+			"each machine: kubeadm certs renew all."
 	}
-	return "Renew it before that."
+	return "Renew it before it expires."
 }
 
-// Earliest is what ends first of what nothing renews by itself; false where nothing is known to end.
+// Earliest returns what expires first of what nothing renews automatically. False means no expiry is known.
 func Earliest(o Observation) (Expiry, bool) {
 	list := slices.DeleteFunc(slices.Clone(o.Expiries), func(e Expiry) bool { return e.RenewedBy != "" })
 	if len(list) == 0 {
@@ -86,7 +86,7 @@ func Earliest(o Observation) (Expiry, bool) {
 	}), true
 }
 
-// machineExpiries are the ends of control planes' certificates, as Cluster API reads them from the machines.
+// machineExpiries are the expiries of control planes' certificates, as Cluster API reads them from the machines.
 func machineExpiries(objects []*unstructured.Unstructured) []Expiry {
 	var found []Expiry
 	for _, u := range objects {

@@ -10,7 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// finalizerOwners say who removes a finalizer, by a part of it.
+// finalizerOwners name who removes a finalizer, by a part of it.
 var finalizerOwners = []struct{ part, owner string }{
 	{"infrastructure.cluster.x-k8s.io", "the infrastructure provider's controller"},
 	{"devcluster", "the controller of CAPD"}, {"openstack", "the controller of CAPO"},
@@ -26,8 +26,8 @@ var finalizerOwners = []struct{ part, owner string }{
 	{"batch.kubernetes.io", "kube-controller-manager"},
 }
 
-// patience is how long a deletion may take before it counts as stuck: a server of a cloud needs minutes, a Pod has said
-// how long itself.
+// patience is how long a deletion may take before it counts as stuck: a cloud server needs minutes, and a Pod specifies
+// its own grace period.
 func patience(r health.Ref) time.Duration {
 	switch {
 	case r.Kind == "Pod" || r.Kind == "Namespace":
@@ -38,7 +38,7 @@ func patience(r health.Ref) time.Duration {
 	return 2 * time.Minute
 }
 
-// judgeHanging finds what is being deleted for longer than that takes.
+// judgeHanging finds deletions that take too long.
 func judgeHanging(v *view) []Finding {
 	var found []Finding
 	for _, u := range v.Objects {
@@ -47,21 +47,22 @@ func judgeHanging(v *view) []Finding {
 			continue
 		}
 		f := Finding{ID: "deletion-stuck", Object: r, Severity: Warning, Certain: true,
-			Cause: fmt.Sprintf("%s is being deleted for %s", r, v.age(u.GetDeletionTimestamp().Time).Round(
+			Cause: fmt.Sprintf("%s has been in deletion for %s", r, v.age(u.GetDeletionTimestamp().Time).Round(
 				time.Second)),
-			Message: health.WhyDeleting(u), Remedy: "See that what removes its finalizers runs, and what it says."}
+			Message: health.WhyDeleting(u),
+			Remedy:  "Check that the controller that removes its finalizers runs, and read its log."}
 		switch finalizers := u.GetFinalizers(); {
 		case r.Kind == "Namespace":
 			f.ID, f.Message = "namespace-stuck", namespaceWaits(u)
 			f.Cause += orWord(f.Message, ", and waits for its content")
-			f.Remedy = "Remove what is left in it: where its finalizer's controller is gone for good, take the " +
-				"finalizer away; where an API does not answer, see kubectl get apiservices."
+			f.Remedy = "Delete what is left in it. If the controller of a finalizer is gone for good, remove the " +
+				"finalizer. If an API does not answer, check: kubectl get apiservices."
 		case len(finalizers) > 0:
-			f.Cause += ": the finalizer " + finalizers[0] + " is there, which " + finalizerOwner(finalizers[0]) +
+			f.Cause += ": the finalizer " + finalizers[0] + " is still set, which " + finalizerOwner(finalizers[0]) +
 				" removes"
 		case r.Kind == "Pod":
-			f.Cause += ": its node has not said that it has ended"
-			f.Remedy = fmt.Sprintf("See the kubelet of node %s; where the machine is gone: kubectl -n %s delete pod "+
+			f.Cause += ": its node has not reported its end"
+			f.Remedy = fmt.Sprintf("Check the kubelet of node %s. If the machine is gone: kubectl -n %s delete pod "+
 				"%s --force", text(u, "spec", "nodeName"), r.Namespace, r.Name)
 		}
 		found = append(found, f)
@@ -85,7 +86,7 @@ func finalizerOwner(finalizer string) string {
 	return "whoever set it"
 }
 
-// namespaceWaits is what the conditions of a namespace say that it waits for.
+// namespaceWaits returns what a namespace waits for, by its conditions.
 func namespaceWaits(u *unstructured.Unstructured) string {
 	var parts []string
 	for _, c := range health.Conditions(u) {
@@ -96,7 +97,7 @@ func namespaceWaits(u *unstructured.Unstructured) string {
 	return joined(parts...)
 }
 
-// judgeClaims finds claims for volumes that nobody can serve.
+// judgeClaims finds claims for volumes that no storage class can provide.
 func judgeClaims(v *view) []Finding {
 	if !v.listed("storage.k8s.io", "StorageClass") {
 		return nil
@@ -120,7 +121,7 @@ func judgeClaims(v *view) []Finding {
 		case class != "" && v.absent(health.Ref{Group: "storage.k8s.io", Kind: "StorageClass", Name: class}):
 			found = append(found, Finding{ID: "storage-class-missing", Object: r, Severity: Blocking, Certain: true,
 				Cause:  fmt.Sprintf("the storage class %s of %s does not exist", class, r),
-				Remedy: "Make it, or name one of: kubectl get storageclasses"})
+				Remedy: "Create it, or use one of: kubectl get storageclasses"})
 		}
 	}
 	return found

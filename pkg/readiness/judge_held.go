@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// judgeHeld finds what somebody holds still: suspended objects of Flux, paused ones of Cluster API. What a pivot or a
-// restore holds is theirs.
+// judgeHeld finds suspended objects of Flux and paused objects of Cluster API, except those that a pivot or a restore
+// holds.
 func judgeHeld(v *view) []Finding {
 	var found []Finding
 	for _, u := range v.Objects {
@@ -25,18 +25,18 @@ func judgeHeld(v *view) []Finding {
 		case strings.HasSuffix(r.Group, ".toolkit.fluxcd.io") && r.Namespace == flux.Namespace &&
 			health.OfAny(u).Status == health.Suspended:
 			found = append(found, Finding{ID: "suspended", Object: r, Severity: Blocking, Certain: true,
-				Cause: fmt.Sprintf("%s is suspended, so nothing of it changes", r),
+				Cause: fmt.Sprintf("%s is suspended, so Flux does not apply its changes", r),
 				Remedy: fmt.Sprintf("Resume it: kubectl -n %s patch %s.%s %s --type merge -p "+
 					"'{\"spec\":{\"suspend\":false}}'", r.Namespace, strings.ToLower(r.Kind), r.Group, r.Name)})
 		case strings.HasSuffix(r.Group, "cluster.x-k8s.io") && r.Kind != "Cluster" &&
 			!strings.HasSuffix(r.Kind, "Template") && health.Paused(u):
 			found = append(found, Finding{ID: "paused", Object: r, Severity: Blocking, Certain: true,
-				Cause: fmt.Sprintf("%s is paused, so no controller of Cluster API touches it", r),
+				Cause: fmt.Sprintf("%s is paused, so no controller of Cluster API reconciles it", r),
 				Remedy: fmt.Sprintf("Resume it: kubectl -n %s annotate %s.%s %s cluster.x-k8s.io/paused-", r.Namespace,
 					strings.ToLower(r.Kind), r.Group, r.Name)})
 		case r.Kind == "Cluster" && r.Group == "cluster.x-k8s.io" && health.Paused(u):
 			found = append(found, Finding{ID: "paused", Object: r, Severity: Blocking, Certain: true,
-				Cause: fmt.Sprintf("%s is paused, so Cluster API does nothing for it", r),
+				Cause: fmt.Sprintf("%s is paused, so Cluster API does not reconcile it", r),
 				Remedy: fmt.Sprintf("Resume it: kubectl -n %s patch cluster.cluster.x-k8s.io %s --type merge -p "+
 					"'{\"spec\":{\"paused\":false}}'", r.Namespace, r.Name)})
 		}
@@ -44,10 +44,10 @@ func judgeHeld(v *view) []Finding {
 	return found
 }
 
-// reconcileTime is what a controller has to see a changed spec in: it is told of it at once.
+// reconcileTime is the time within which a controller observes a changed spec. Its watch reports the change at once.
 const reconcileTime = 2 * time.Minute
 
-// judgeGenerations finds objects whose controller has not seen their latest spec.
+// judgeGenerations finds objects whose controller has not observed their latest spec.
 func judgeGenerations(v *view) []Finding {
 	var found []Finding
 	for _, u := range v.Objects {
@@ -62,13 +62,13 @@ func judgeGenerations(v *view) []Finding {
 		}
 		if suspended := health.OfAny(u).Status == health.Suspended; suspended ||
 			strings.HasSuffix(r.Group, ".toolkit.fluxcd.io") && health.ConditionOf(u, "Ready").Status != "True" {
-			continue // it says by itself that it is not done
+			continue // its own status reports that it is not finished
 		}
 		found = append(found, Finding{ID: "spec-not-seen", Object: r, Severity: Blocking, Certain: true,
-			Cause: fmt.Sprintf("the controller of %s has not seen its latest spec, which is %s old: what it says of "+
-				"itself is older", r, v.age(w.At).Round(time.Second)),
+			Cause: fmt.Sprintf("the controller of %s has not observed its latest spec, which is %s old: its "+
+				"status is older", r, v.age(w.At).Round(time.Second)),
 			Message: fmt.Sprintf("generation %d, observed %d, last written by %s", u.GetGeneration(), seen, w.By),
-			Remedy:  "See that its controller runs, leads and may read it."})
+			Remedy:  "Check that its controller runs, is the leader, and has permission to read it."})
 	}
 	return found
 }

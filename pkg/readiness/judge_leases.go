@@ -11,12 +11,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// leaderGrace is what a leader may be late with a renewal beyond its Lease's duration: a busy machine, another one that
-// takes over.
+// leaderGrace is how late a leader may renew, beyond its Lease's duration: for a busy machine, or a takeover.
 const leaderGrace = 45 * time.Second
 
-// judgeLeases finds controllers that nobody leads: the Lease was not renewed, or somebody holds it who is not there. A
-// process without the Lease runs, is ready, and does nothing.
+// judgeLeases finds controllers without a leader: the Lease was not renewed, or its holder does not exist. A process
+// without the Lease runs, is ready, and does nothing.
 func judgeLeases(v *view) []Finding {
 	if !v.listed("", "Pod") {
 		return nil
@@ -40,7 +39,7 @@ func (v *view) leader(lease *unstructured.Unstructured) (Finding, bool) {
 	duration := time.Duration(number(lease, 15, "spec", "leaseDurationSeconds")) * time.Second
 	candidates, what := v.candidates(lease, holder)
 	if len(candidates) == 0 || v.abandoned(lease, candidates) {
-		return Finding{}, false // nobody wants it: a Deployment that is away, or of an older version
+		return Finding{}, false // no candidate: a Deployment that is gone, or of an older version
 	}
 	ready := slices.ContainsFunc(candidates, func(pod *unstructured.Unstructured) bool {
 		return health.ConditionOf(pod, "Ready").Status == "True" && v.age(since(pod, "Ready")) > startTime
@@ -60,21 +59,21 @@ func (v *view) leader(lease *unstructured.Unstructured) (Finding, bool) {
 		return Finding{}, false
 	case holder != "" && !lives && silent < duration:
 		f.ID, f.Cause = "lease-held-by-dead-process",
-			fmt.Sprintf("%s acts on nothing: its Lease belongs to a process that is gone, for %s more", what,
+			fmt.Sprintf("%s does not act: its Lease belongs to a process that is gone, for %s more", what,
 				(duration-silent).Round(time.Second))
-		f.Remedy = fmt.Sprintf("Delete the Lease; a living process makes it again: kubectl -n %s delete lease %s",
+		f.Remedy = fmt.Sprintf("Delete the Lease, so that a living process creates it again: kubectl -n %s delete lease %s",
 			lease.GetNamespace(), lease.GetName())
 	default:
 		f.ID, f.Cause = "lease-not-renewed",
-			fmt.Sprintf("%s acts on nothing: nobody has renewed its leader Lease for %s", what,
+			fmt.Sprintf("%s does not act: its leader Lease was not renewed for %s", what,
 				silent.Round(time.Second))
-		f.Remedy = fmt.Sprintf("See what its process says, and whether it can write to the API: kubectl -n %s logs %s",
+		f.Remedy = fmt.Sprintf("Check the log of its process, and whether it can write to the API: kubectl -n %s logs %s",
 			candidates[0].GetNamespace(), candidates[0].GetName())
 	}
 	return f, true
 }
 
-// stranger is a Lease that somebody renews who is no Pod of this cluster, while Pods wait for it.
+// stranger is a Lease whose holder is no Pod of this cluster, while Pods wait for it.
 func (v *view) stranger(lease *unstructured.Unstructured, f Finding, what string) (Finding, bool) {
 	f.ID, f.Certain = "lease-held-elsewhere", false
 	f.Cause = what + " may act elsewhere: the holder of its Lease is no Pod of this cluster"
@@ -83,13 +82,14 @@ func (v *view) stranger(lease *unstructured.Unstructured, f Finding, what string
 	return f, !v.nodeNamed(text(lease, "spec", "holderIdentity"))
 }
 
-// nodeNamed reports whether a holder is a process of a node: those with the node's network have its name.
+// nodeNamed reports whether a holder is a process of a node: a process in the node's network has its name.
 func (v *view) nodeNamed(holder string) bool {
 	return slices.ContainsFunc(v.list("", "Node"),
 		func(n *unstructured.Unstructured) bool { return named(holder, n.GetName()) })
 }
 
-// holds reports whether a Pod is the holder of a Lease: by its name, or by its node's where it has the node's network.
+// holds reports whether a Pod is the holder of a Lease: by its own name, or by its node's if it is in the node's
+// network.
 func holds(pod *unstructured.Unstructured, holder string) bool {
 	hostNetwork, _, _ := unstructured.NestedBool(pod.Object, "spec", "hostNetwork")
 	return named(holder, pod.GetName()) || hostNetwork && named(holder, text(pod, "spec", "nodeName"))
@@ -101,7 +101,7 @@ func named(holder, name string) bool {
 	return is && name != "" && (rest == "" || strings.ContainsAny(rest[:1], "_-"))
 }
 
-// candidates are the Pods that a Lease is for, and how people call what they run.
+// candidates returns the Pods that a Lease is for, and the name of what they run.
 func (v *view) candidates(lease *unstructured.Unstructured, holder string) ([]*unstructured.Unstructured, string) {
 	var pods []*unstructured.Unstructured
 	if name := lease.GetName(); lease.GetNamespace() == systemNamespace && slices.Contains(staticPods, name) {
@@ -122,8 +122,8 @@ func (v *view) candidates(lease *unstructured.Unstructured, holder string) ([]*u
 	return nil, ""
 }
 
-// writtenBy reports whether the only workload of a Lease's namespace is the one that writes it, where the holder does
-// not say so.
+// writtenBy reports whether the only workload of a Lease's namespace is the one that writes it, if the holder does not
+// identify it.
 func (v *view) writtenBy(lease, u *unstructured.Unstructured) bool {
 	if lease.GetNamespace() != u.GetNamespace() || u.GetKind() != "Deployment" ||
 		lease.GetNamespace() == systemNamespace {
@@ -138,7 +138,7 @@ func (v *view) writtenBy(lease, u *unstructured.Unstructured) bool {
 	return n == 1 || strings.HasPrefix(lease.GetName(), u.GetName()) // Flux: source-controller-leader-election
 }
 
-// abandoned reports whether the Pods of a Lease lead by another one: an older version had this name.
+// abandoned reports whether the Pods of a Lease use another one: an older version used this name.
 func (v *view) abandoned(lease *unstructured.Unstructured, candidates []*unstructured.Unstructured) bool {
 	for _, other := range v.list("coordination.k8s.io", "Lease") {
 		if health.RefOf(other) == health.RefOf(lease) || v.age(v.renewed(other)) > leaderGrace ||
@@ -155,7 +155,7 @@ func (v *view) abandoned(lease *unstructured.Unstructured, candidates []*unstruc
 	return false
 }
 
-// shared reports whether two Leases have the same names but for a part: those of one process with several roles.
+// shared reports whether the names of two Leases differ only in a part: those of one process with several roles.
 func (v *view) shared(a, b *unstructured.Unstructured) bool {
 	return a.GetNamespace() != b.GetNamespace() && a.GetName() == b.GetName()
 }

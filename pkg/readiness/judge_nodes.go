@@ -11,11 +11,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// kubeletSilence is how long a kubelet may not renew its Lease, which it does every ten seconds and which Kubernetes
-// itself gives 40.
+// kubeletSilence is how long a kubelet may fail to renew its Lease. It renews every ten seconds, and Kubernetes itself
+// allows 40.
 const kubeletSilence = 45 * time.Second
 
-// judgeNodes finds nodes that are dead though nobody has marked them, and those that take no Pods.
+// judgeNodes finds nodes that are dead but not marked yet, and nodes that accept no Pods.
 func judgeNodes(v *view) []Finding {
 	var found []Finding
 	free := 0
@@ -36,8 +36,8 @@ func judgeNodes(v *view) []Finding {
 		if cordoned, _, _ := unstructured.NestedBool(n.Object, "spec", "unschedulable"); cordoned && !v.leaving(n) {
 			found = append(found, Finding{ID: "node-cordoned", Object: health.RefOf(n), Severity: Warning,
 				Certain: true,
-				Cause:   "node " + n.GetName() + " is cordoned: no new Pod gets onto it", Message: v.pending(),
-				Remedy: "If that is over: kubectl uncordon " + n.GetName()})
+				Cause:   "node " + n.GetName() + " is cordoned: no new Pod is scheduled on it", Message: v.pending(),
+				Remedy: "If the maintenance is over: kubectl uncordon " + n.GetName()})
 		}
 	}
 	if len(nodes) == 0 || free > 0 {
@@ -53,8 +53,8 @@ func judgeNodes(v *view) []Finding {
 		if why := unschedulable(n); why != "" && why != cordon {
 			found = append(found, Finding{ID: "node-unschedulable", Object: health.RefOf(n), Severity: Blocking,
 				Certain: true, Message: v.pending(), Transient: strings.Contains(why, "node."),
-				Cause:  fmt.Sprintf("no node takes a new Pod; node %s has %s", n.GetName(), why),
-				Remedy: "Remove the taint, or what it stands for: kubectl describe node " + n.GetName()})
+				Cause:  fmt.Sprintf("no node accepts a new Pod; node %s has %s", n.GetName(), why),
+				Remedy: "Remove the taint, or its cause: kubectl describe node " + n.GetName()})
 		}
 	}
 	return found
@@ -62,7 +62,7 @@ func judgeNodes(v *view) []Finding {
 
 const cordon = "a cordon"
 
-// unschedulable says what keeps an ordinary Pod of ours off a node. The taint of control planes is tolerated.
+// unschedulable returns what keeps an ordinary Pod of a component off a node. The taint of control planes is tolerated.
 func unschedulable(n *unstructured.Unstructured) string {
 	if cordoned, _, _ := unstructured.NestedBool(n.Object, "spec", "unschedulable"); cordoned {
 		return cordon
@@ -113,7 +113,7 @@ func (v *view) silentKubelet(n *unstructured.Unstructured) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{ID: "kubelet-silent", Object: health.RefOf(n), Severity: Warning, Certain: true,
-		Remedy: "See the kubelet on the machine (systemctl status kubelet; journalctl -u kubelet), start the machine, " +
+		Remedy: "Check the kubelet on the machine (systemctl status kubelet; journalctl -u kubelet), start the machine, " +
 			"or replace it."}
 	if isControlPlane(n) {
 		f.Severity = Blocking
@@ -123,14 +123,14 @@ func (v *view) silentKubelet(n *unstructured.Unstructured) (Finding, bool) {
 		return f, true
 	}
 	if silent := v.age(v.renewed(lease)); silent > kubeletSilence {
-		f.Cause = fmt.Sprintf("the kubelet of node %s has not renewed its Lease for %s: what the node and its Pods "+
-			"say of themselves is old", n.GetName(), silent.Round(time.Second))
+		f.Cause = fmt.Sprintf("the kubelet of node %s has not renewed its Lease for %s: the status of the node "+
+			"and its Pods is outdated", n.GetName(), silent.Round(time.Second))
 		return f, true
 	}
 	return Finding{}, false
 }
 
-// allSilent reports whether no kubelet lives: then nothing that runs as a Pod is known to.
+// allSilent reports whether every kubelet is silent: then no Pod is known to run.
 func (v *view) allSilent() bool {
 	nodes := v.list("", "Node")
 	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n *unstructured.Unstructured) bool {
@@ -140,7 +140,7 @@ func (v *view) allSilent() bool {
 	})
 }
 
-// renewed is when a Lease was last renewed, by the API server's clock where that is known: the holder's may be wrong.
+// renewed returns when a Lease was last renewed, by the API server's clock if known: the holder's may be wrong.
 func (v *view) renewed(lease *unstructured.Unstructured) time.Time {
 	if w := v.writes[health.RefOf(lease)]; !w.Clock.IsZero() {
 		return w.Clock

@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// judgePods finds Pods of what is installed that wait for a node or end again and again, also beside others that run.
+// judgePods finds Pods of installed components that wait for a node or crash repeatedly, also next to others that run.
 func judgePods(v *view) []Finding {
 	var found []Finding
 	for _, pod := range v.list("", "Pod") {
@@ -18,7 +18,7 @@ func judgePods(v *view) []Finding {
 			continue
 		}
 		r := health.RefOf(pod)
-		describe := fmt.Sprintf("See why: kubectl -n %s describe pod %s", r.Namespace, r.Name)
+		describe := fmt.Sprintf("Check why: kubectl -n %s describe pod %s", r.Namespace, r.Name)
 		if scheduled := health.ConditionOf(pod, "PodScheduled"); scheduled.Status == "False" &&
 			v.age(pod.GetCreationTimestamp().Time) > startTime {
 			found = append(found, Finding{ID: "pod-pending", Object: r, Severity: Warning, Certain: true,
@@ -29,19 +29,19 @@ func judgePods(v *view) []Finding {
 			found = append(found, Finding{ID: "pod-pending", Object: r, Severity: Warning, Certain: true,
 				Message: "no scheduler has said anything about it",
 				Cause: fmt.Sprintf("%s has no node for %s", r, v.age(pod.GetCreationTimestamp().Time).Round(
-					time.Second)), Remedy: "See that kube-scheduler runs. " + describe})
+					time.Second)), Remedy: "Check that kube-scheduler runs. " + describe})
 		}
 		if why, again := crashing(v, pod); again {
 			found = append(found, Finding{ID: "pod-crashing", Object: r, Severity: Warning, Certain: true,
-				Transient: true, Cause: fmt.Sprintf("%s ends again and again", r), Message: why,
-				Remedy: fmt.Sprintf("See its last words: kubectl -n %s logs %s --previous --all-containers",
+				Transient: true, Cause: fmt.Sprintf("%s crashes repeatedly", r), Message: why,
+				Remedy: fmt.Sprintf("Check its last log: kubectl -n %s logs %s --previous --all-containers",
 					r.Namespace, r.Name)})
 		}
 	}
 	return found
 }
 
-// crashing reports whether a container of a Pod has ended more than twice, the last time just now.
+// crashing reports whether a container of a Pod has ended more than twice, the last time recently.
 func crashing(v *view, pod *unstructured.Unstructured) (string, bool) {
 	const often = 3
 	for _, field := range []string{"initContainerStatuses", "containerStatuses"} {

@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// judgePolicies finds network policies of others that isolate what is installed.
+// judgePolicies finds network policies that isolate installed components and were not installed with them.
 func judgePolicies(v *view) []Finding {
 	var found []Finding
 	for _, u := range v.list("networking.k8s.io", "NetworkPolicy") {
@@ -42,8 +42,8 @@ func judgePolicies(v *view) []Finding {
 	return found
 }
 
-// cutOff says what a policy forbids: what it is about and has no rule for. One that has rules may allow all that is
-// needed.
+// cutOff returns the traffic that a policy forbids: directions that it selects and has no rule for. With rules it may
+// allow all that is needed.
 func cutOff(u *unstructured.Unstructured) string {
 	types, _, _ := unstructured.NestedStringSlice(u.Object, "spec", "policyTypes")
 	var parts []string
@@ -56,19 +56,19 @@ func cutOff(u *unstructured.Unstructured) string {
 	return strings.Join(parts, " and ")
 }
 
-// tools are programs of people by which objects are changed by hand, as the API server records them.
+// tools are interactive programs that change objects by hand, as the API server records them.
 var tools = []string{"kubectl", "k9s", "Mozilla", "node-fetch", "Lens", "OpenLens", "curl", "python-requests",
 	"dashboard", "rancher", "headlamp"}
 
-// judgeConfiguration finds configuration that was changed by hand after what reads it had started, which shows only at
-// the next start; and that of Kubernetes' own parts that cannot be read at all.
+// judgeConfiguration finds configuration that was changed by hand after its reader started: a mistake shows only at the
+// next start. It also finds unreadable configuration of Kubernetes' own parts.
 func judgeConfiguration(v *view) []Finding {
 	var found []Finding
 	for _, p := range v.probes(Configuration) {
 		if !p.OK {
 			found = append(found, Finding{ID: "configuration-invalid", Object: p.Object, Severity: Blocking,
 				Certain: true, Message: p.Message,
-				Cause:  fmt.Sprintf("what reads %s does not start with it: %s", p.Object, p.Message),
+				Cause:  fmt.Sprintf("the component that reads %s cannot start with it: %s", p.Object, p.Message),
 				Remedy: fmt.Sprintf("Correct it: kubectl -n %s edit configmap %s", p.Object.Namespace, p.Object.Name)})
 		}
 	}
@@ -84,23 +84,23 @@ func judgeConfiguration(v *view) []Finding {
 				found = append(found, Finding{ID: "configuration-changed", Object: r, Severity: Warning,
 					Message: fmt.Sprintf("changed by %s at %s, read by %s since %s", w.By,
 						w.At.UTC().Format(time.RFC3339), pod.GetName(), started.UTC().Format(time.RFC3339)),
-					Cause: fmt.Sprintf("%s was changed by hand after what reads it had started: a mistake in it "+
+					Cause: fmt.Sprintf("%s was changed by hand after its component had started: a mistake in it "+
 						"shows at the next start", r),
-					Remedy: fmt.Sprintf("If the change is meant, restart what reads it and see that it runs; if not, "+
+					Remedy: fmt.Sprintf("If the change is intended, restart the component and check that it runs. If not, "+
 						"undo it: kubectl -n %s get configmap %s -o yaml", r.Namespace, r.Name)})
 			}
-			// else it says so itself
+			// otherwise the Pod reports it itself
 			if v.absent(r) && optionalIsFalse(pod, r) && health.ConditionOf(pod, "Ready").Status == "True" {
 				found = append(found, Finding{ID: "configuration-missing", Object: r, Severity: Blocking, Certain: true,
 					Cause:  fmt.Sprintf("%s does not exist, which Pod %s needs at its next start", r, pod.GetName()),
-					Remedy: "Make it again; Flux does for what it applied: flux reconcile kustomization NAME"})
+					Remedy: "Create it again. If Flux applied it: flux reconcile kustomization NAME"})
 			}
 		}
 	}
 	return found
 }
 
-// configurationOf are the ConfigMaps and Secrets that the containers of a Pod read when they start.
+// configurationOf returns the ConfigMaps and Secrets that the containers of a Pod read when they start.
 func configurationOf(pod *unstructured.Unstructured) []health.Ref {
 	var found []health.Ref
 	add := func(kind string, name any) {
@@ -143,7 +143,7 @@ func optionalIsFalse(pod *unstructured.Unstructured, r health.Ref) bool {
 	return false
 }
 
-// readable says what is wrong with a part of Kubernetes' own configuration, "" for nothing that is known.
+// readable returns what is wrong with a part of Kubernetes' own configuration, or "" if no problem is known.
 func readable(name string, data map[string]string) string {
 	switch name {
 	case "coredns":
@@ -168,7 +168,7 @@ func proxyConfiguration(data map[string]string) string {
 	case err != nil:
 		return "config.conf is no YAML: " + err.Error()
 	case c.Kind != "KubeProxyConfiguration" || !strings.HasPrefix(c.APIVersion, "kubeproxy.config.k8s.io/"):
-		return fmt.Sprintf("config.conf is a %q of %q, and not a KubeProxyConfiguration", c.Kind, c.APIVersion)
+		return fmt.Sprintf("config.conf is a %q of %q, not a KubeProxyConfiguration", c.Kind, c.APIVersion)
 	case !slices.Contains([]string{"", "iptables", "ipvs", "nftables", "kernelspace"}, c.Mode):
 		return fmt.Sprintf("config.conf has the mode %q, which does not exist", c.Mode)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// judgeClusterServices finds what every Pod needs and does not have: the cluster's DNS, and who makes Services
-// reachable.
+// judgeClusterServices finds missing services that every Pod needs: the cluster's DNS, and the implementation of
+// Services.
 func judgeClusterServices(v *view) []Finding {
 	var found []Finding
 	if v.listed("", "Service") && len(v.list("", "Node")) > 0 && len(v.list("", "Pod")) > 0 {
@@ -19,8 +19,8 @@ func judgeClusterServices(v *view) []Finding {
 	if v.absent(proxy) && v.objects[health.Ref{Kind: "ConfigMap", Namespace: systemNamespace,
 		Name: "kube-proxy"}] != nil {
 		found = append(found, Finding{ID: "kube-proxy-missing", Object: proxy, Severity: Blocking, Certain: true,
-			Cause:  "the DaemonSet kube-proxy does not exist, so no node follows a change of a Service",
-			Remedy: "Make it again on a control-plane node: kubeadm init phase addon kube-proxy"})
+			Cause:  "the DaemonSet kube-proxy does not exist, so changes of Services do not reach the nodes",
+			Remedy: "Create it again on a control-plane node: kubeadm init phase addon kube-proxy"})
 	}
 	return found
 }
@@ -35,7 +35,7 @@ func (v *view) dns() []Finding {
 	if len(services) == 0 {
 		return []Finding{{ID: "dns-missing", Object: health.Ref{Kind: "Service", Namespace: systemNamespace,
 			Name: "kube-dns"}, Severity: Blocking,
-			Cause: "the cluster's DNS has no Service, so no Pod resolves a name", Remedy: "Make it again on a " +
+			Cause: "the cluster's DNS has no Service, so no Pod resolves a name", Remedy: "Create it again on a " +
 				"control-plane node: kubeadm init phase addon coredns (RKE2: its chart rke2-coredns does)"}}
 	}
 	for _, s := range services {
@@ -44,22 +44,22 @@ func (v *view) dns() []Finding {
 				Transient: b.starting, Message: b.why, behind: b.workload,
 				Cause: "the cluster's DNS has no Pod that is ready, so no Pod resolves a name: Flux fetches nothing, " +
 					"and no controller reaches a webhook by name",
-				Remedy: fmt.Sprintf("See its Pods, and that they are wanted: kubectl -n %s get deployments,pods -l "+
+				Remedy: fmt.Sprintf("Check its Pods and the replicas of its Deployment: kubectl -n %s get deployments,pods -l "+
 					"k8s-app=kube-dns", systemNamespace)}}
 		}
 	}
 	return nil
 }
 
-// backend is what stands behind a Service.
+// backend is the state of what a Service selects.
 type backend struct {
 	gone     bool // known to have no ready address
-	starting bool // its Pods were just made
+	starting bool // its Pods were just created
 	why      string
-	workload health.Ref // that is to answer
+	workload health.Ref // that should answer
 }
 
-// workloadOf is the workload whose Pods carry all labels; the zero Ref for none.
+// workloadOf returns the workload whose Pods carry all labels, or the zero Ref.
 func (v *view) workloadOf(namespace string, labels map[string]string) health.Ref {
 	for _, u := range v.workloads() {
 		made, _, _ := unstructured.NestedStringMap(u.Object, "spec", "template", "metadata", "labels")
@@ -70,7 +70,7 @@ func (v *view) workloadOf(namespace string, labels map[string]string) health.Ref
 	return health.Ref{}
 }
 
-// backend looks for an address of a Service that is ready. What is not known is not gone.
+// backend looks for a ready address of a Service. Unknown never counts as gone.
 func (v *view) backend(namespace, name string) backend {
 	service := v.objects[health.Ref{Kind: "Service", Namespace: namespace, Name: name}]
 	if service == nil {

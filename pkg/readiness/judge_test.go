@@ -212,10 +212,10 @@ func TestJudge(t *testing.T) {
 			[]any{map[string]any{"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-01T11:50:00Z"}},
 			"status", "conditions"),
 			"control-plane-part-down Pod/kube-system/kube-scheduler-cp"},
-		"nobody leads Cluster API": {setTo("Lease/capi-system/controller-leader-election-capi",
+		"no leader of Cluster API": {setTo("Lease/capi-system/controller-leader-election-capi",
 			"2026-01-01T11:50:00.000000Z", "spec", "renewTime"),
 			"lease-not-renewed Lease/capi-system/controller-leader-election-capi"},
-		"nobody leads the scheduler": {setTo("Lease/kube-system/kube-scheduler", "2026-01-01T11:50:00.000000Z", "spec",
+		"no leader of the scheduler": {setTo("Lease/kube-system/kube-scheduler", "2026-01-01T11:50:00.000000Z", "spec",
 			"renewTime"), "lease-not-renewed Lease/kube-system/kube-scheduler"},
 		"a dead process holds a Lease": {all(setTo("Lease/capi-system/controller-leader-election-capi",
 			"2026-01-01T11:50:00.000000Z", "spec", "renewTime"),
@@ -368,8 +368,8 @@ func TestJudge(t *testing.T) {
 		"a stranger's workload is not seen": {all(
 			more(
 				`[{apiVersion: apps/v1, kind: Deployment, metadata: {namespace: shop, name: shop, generation: 2}, status: {observedGeneration: 1}}]`), written("apps", "Deployment", "shop", "shop")), ""},
-		"nobody knows who wrote a spec": {setTo("Cluster/default/demo", int64(3), "metadata", "generation"), ""},
-		"a spec that was seen":          {written("cluster.x-k8s.io", "Cluster", "default", "demo"), ""},
+		"unknown writer of a spec": {setTo("Cluster/default/demo", int64(3), "metadata", "generation"), ""},
+		"a spec that was seen":     {written("cluster.x-k8s.io", "Cluster", "default", "demo"), ""},
 		"its controller counts no specs": {all(setTo("Cluster/default/demo", map[string]any{}, "status"),
 			written("cluster.x-k8s.io", "Cluster", "default", "demo")), ""},
 		"a paused Cluster of a later spec": {all(setTo("Cluster/default/demo", int64(3), "metadata", "generation"),
@@ -408,7 +408,7 @@ func TestJudge(t *testing.T) {
 		"a claim has no class": {all(gone("StorageClass/standard"),
 			more(
 				`[{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: flux-system, name: data, creationTimestamp: "2026-01-01T11:00:00Z"}, spec: {}, status: {phase: Pending}}]`)), "storage-class-missing PersistentVolumeClaim/flux-system/data"},
-		"a Pod that nobody has looked at": {more(
+		"a Pod without any event": {more(
 			`[{apiVersion: v1, kind: Pod, metadata: {namespace: flux-system, name: p, creationTimestamp: "2026-01-01T11:55:00Z"}, spec: {}, status: {phase: Pending}}]`), "pod-pending Pod/flux-system/p"},
 		// ends
 		"the kubeconfig ends soon": {func(_ *testing.T, o *Observation) {
@@ -513,7 +513,7 @@ func TestNothingIsKnown(t *testing.T) {
 
 func TestCorefile(t *testing.T) {
 	const whole = ".:53 {\n    errors\n    health {\n       lameduck 5s\n    }\n    ready\n    kubernetes " +
-		"cluster.local in-addr.arpa ip6.arpa {\n       pods insecure\n    }\n    forward . /etc/resolv.conf {\n       " +
+		"cluster.local in-addr.arpa ip6.arpa {\n       pods insecure\n    }\n    forward . /etc/resolv.conf {\n " +
 		"max_concurrent 1000\n    }\n    cache 30 # seconds\n    loop\n    reload\n    loadbalance\n}\n"
 	for name, row := range map[string]struct{ content, want string }{
 		"as kubeadm makes it": {whole, ""},

@@ -10,7 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// judgeWebhooks finds webhooks whose Service has nobody behind it: what they are for cannot be written, or not be read.
+// judgeWebhooks finds webhooks whose Service has no endpoint: their objects cannot be written, or not be read.
 func judgeWebhooks(v *view) []Finding {
 	var found []Finding
 	for _, kind := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
@@ -28,14 +28,14 @@ func judgeWebhooks(v *view) []Finding {
 		if b, service := v.serviceOf(client); b.gone {
 			found = append(found, Finding{ID: "conversion-webhook-silent", Object: health.RefOf(crd),
 				Severity: Blocking, Certain: true, Transient: b.starting, Message: b.why, behind: b.workload,
-				Cause: fmt.Sprintf("objects of %s cannot be read or written in every version: nobody answers for "+
-					"their conversion", crd.GetName()), Remedy: remedyOf(service)})
+				Cause: fmt.Sprintf("objects of %s cannot be read or written in every version: their conversion "+
+					"webhook does not answer", crd.GetName()), Remedy: remedyOf(service)})
 		}
 	}
 	return found
 }
 
-// admission judges the webhooks of one configuration; those of one Service are one finding.
+// admission judges the webhooks of one configuration. Those of one Service make one finding.
 func (v *view) admission(u *unstructured.Unstructured) []Finding {
 	var found []Finding
 	seen := map[string]bool{}
@@ -66,7 +66,7 @@ func (v *view) admission(u *unstructured.Unstructured) []Finding {
 	return found
 }
 
-// serviceOf is what stands behind a webhook's Service, and that Service's name.
+// serviceOf returns the backend of a webhook's Service, and that Service's name.
 func (v *view) serviceOf(client map[string]any) (backend, health.Ref) {
 	name, _, _ := unstructured.NestedString(client, "service", "name")
 	namespace, _, _ := unstructured.NestedString(client, "service", "namespace")
@@ -77,7 +77,7 @@ func (v *view) serviceOf(client map[string]any) (backend, health.Ref) {
 }
 
 func remedyOf(service health.Ref) string {
-	return fmt.Sprintf("Get what is behind it to run: kubectl -n %s get service,endpointslices,deployments,pods",
+	return fmt.Sprintf("Check its backend: kubectl -n %s get service,endpointslices,deployments,pods",
 		service.Namespace)
 }
 
@@ -88,7 +88,7 @@ func installedBy(u *unstructured.Unstructured) bool {
 		labels[providerLabel] != ""
 }
 
-// resources are what a webhook is for, in a few words.
+// resources summarizes the resources that a webhook is for.
 func resources(webhook map[string]any) string {
 	var names []string
 	rules, _, _ := unstructured.NestedSlice(webhook, "rules")
@@ -143,10 +143,10 @@ func judgeAPIServices(v *view) []Finding {
 		namespace := text(u, "spec", "service", "namespace")
 		found = append(found, Finding{ID: "api-unavailable", Object: health.RefOf(u), Severity: Warning, Certain: true,
 			Message: available.Message,
-			Cause: fmt.Sprintf("the API %s has a server of its own, and that does not answer: no namespace can be "+
+			Cause: fmt.Sprintf("the API %s is served by its own server, which does not answer: no namespace can be "+
 				"deleted until it does", u.GetName()),
 			Remedy: fmt.Sprintf(
-				"Get its server to run in namespace %s, or remove the API: kubectl delete apiservice %s", namespace,
+				"Check its server in namespace %s, or remove the API: kubectl delete apiservice %s", namespace,
 				u.GetName())})
 	}
 	return found

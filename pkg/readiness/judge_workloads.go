@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// startTime is what a workload has to start in before it counts as not alive.
+	// startTime is how long a workload may take to start.
 	startTime = time.Minute
-	// restTime is after which what does not start is not taken to do so by itself.
+	// restTime is how long after its start a workload counts as unable to start by itself.
 	restTime = 5 * time.Minute
 )
 
-// judgeWorkloads finds workloads of what is installed that do not run as their specs want, whatever their status says.
+// judgeWorkloads finds workloads of installed components that do not run as specified, whatever their status says.
 func judgeWorkloads(v *view) []Finding {
 	var found []Finding
 	for _, u := range v.workloads() {
@@ -46,7 +46,7 @@ func judgeWorkloads(v *view) []Finding {
 	return found
 }
 
-// hasFlux reports whether Flux was installed: its namespace has one of its controllers or of its objects.
+// hasFlux reports whether Flux was installed: its namespace has one of its controllers or objects.
 func (v *view) hasFlux() bool {
 	for _, u := range v.Objects {
 		if u.GetNamespace() == flux.Namespace &&
@@ -68,7 +68,7 @@ func (v *view) workload(u *unstructured.Unstructured) (Finding, bool) {
 	if wanted == 0 {
 		by := v.writes[health.RefOf(u)].ReplicasBy
 		if !v.core(u) && slices.Contains([]string{"kustomize-controller", "helm-controller"}, by) {
-			return Finding{}, false // its definition says so
+			return Finding{}, false // its manifest specifies 0
 		}
 		f := Finding{ID: "workload-scaled-down", Severity: Blocking, Certain: true,
 			Cause: name + " has 0 replicas, so " + v.purpose(u) + " does not act"}
@@ -87,7 +87,7 @@ func (v *view) workload(u *unstructured.Unstructured) (Finding, bool) {
 	for _, c := range health.Conditions(u) {
 		if c.Type == "Progressing" && c.Reason == "ProgressDeadlineExceeded" && available >= wanted {
 			return Finding{ID: "workload-stalled", Severity: Warning, Certain: true,
-				Cause: name + " does not get its latest version to run: " + c.Message, Remedy: "See why: " + get}, true
+				Cause: name + " cannot start its latest version: " + c.Message, Remedy: "Check why: " + get}, true
 		}
 	}
 	switch {
@@ -96,7 +96,7 @@ func (v *view) workload(u *unstructured.Unstructured) (Finding, bool) {
 			available == 0)
 	case paused:
 		return Finding{ID: "workload-paused", Severity: Warning, Certain: true,
-			Cause: name + " is paused, so a change of it does nothing",
+			Cause: name + " is paused, so changes of it have no effect",
 			Remedy: fmt.Sprintf("Resume it: kubectl -n %s rollout resume %s %s", u.GetNamespace(),
 				strings.ToLower(u.GetKind()), u.GetName())}, true
 	}
@@ -130,14 +130,14 @@ func (v *view) daemonSet(u *unstructured.Unstructured, name, get string) (Findin
 	return Finding{}, false
 }
 
-// unavailable is a workload whose Pods do not run. One that has just begun to start is none.
+// unavailable is the finding for a workload whose Pods do not run, except right after its start.
 func (v *view) unavailable(u *unstructured.Unstructured, cause, get string, all bool) (Finding, bool) {
 	down := v.age(v.downSince(u))
 	if down < startTime {
 		return Finding{}, false
 	}
 	f := Finding{ID: "workload-unavailable", Certain: true, Severity: Blocking, Transient: down < restTime,
-		Cause: cause, Remedy: "See what its Pods wait for: " + get,
+		Cause: cause, Remedy: "Check what its Pods wait for: " + get,
 		Message: health.ConditionOf(u, "Available").Message}
 	if !all {
 		f.Severity = Warning
@@ -145,8 +145,8 @@ func (v *view) unavailable(u *unstructured.Unstructured, cause, get string, all 
 	return f, true
 }
 
-// downSince is since when a workload lacks Pods, as far as it is known: since its condition says so, or its newest Pod
-// that is not ready was made.
+// downSince returns since when a workload lacks Pods, if known: since its condition says so, or since its newest
+// unready Pod was created.
 func (v *view) downSince(u *unstructured.Unstructured) time.Time {
 	if c := health.ConditionOf(u, "Available"); c.Status == "False" {
 		return since(u, "Available")
@@ -164,7 +164,7 @@ func (v *view) downSince(u *unstructured.Unstructured) time.Time {
 			newest = at
 		}
 	}
-	if newest.IsZero() { // no Pod was made at all
+	if newest.IsZero() { // no Pod was created at all
 		newest = u.GetCreationTimestamp().Time
 		if w := v.writes[health.RefOf(u)]; w.At.After(newest) {
 			newest = w.At
@@ -173,13 +173,13 @@ func (v *view) downSince(u *unstructured.Unstructured) time.Time {
 	return newest
 }
 
-// podsOf are the Pods that a workload selects.
+// podsOf returns the Pods that a workload selects.
 func (v *view) podsOf(u *unstructured.Unstructured) []*unstructured.Unstructured {
 	selector, _, _ := unstructured.NestedStringMap(u.Object, "spec", "selector", "matchLabels")
 	return v.selected(u.GetNamespace(), selector)
 }
 
-// selected are the Pods of a namespace that carry all labels; none for no labels.
+// selected returns the Pods of a namespace that carry all labels. It returns none without labels.
 func (v *view) selected(namespace string, labels map[string]string) []*unstructured.Unstructured {
 	var found []*unstructured.Unstructured
 	for _, pod := range v.list("", "Pod") {
@@ -199,14 +199,14 @@ func carries(labels, wanted map[string]string) bool {
 	return true
 }
 
-// core reports whether a workload is part of what everything else here needs: Kubernetes itself, Flux, Cluster API,
+// core reports whether a workload is part of what all components need: Kubernetes itself, Flux, Cluster API,
 // cert-manager.
 func (v *view) core(u *unstructured.Unstructured) bool {
 	return u.GetNamespace() == systemNamespace || u.GetNamespace() == flux.Namespace ||
 		u.GetLabels()[providerLabel] != "" || strings.HasPrefix(u.GetName(), "cert-manager")
 }
 
-// purpose is what does not act without a workload, in the words of the field.
+// purpose returns what does not act without a workload, in the field's words.
 func (v *view) purpose(u *unstructured.Unstructured) string {
 	labels := u.GetLabels()
 	switch {

@@ -6,13 +6,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// ownGroups are the groups of API of which every kind is read, also those of providers that nobody here has heard of:
-// Flux, Cluster API, and what they stand on.
+// ownGroups are the API groups of which every kind is read, also those of unknown providers: Flux, Cluster API, and
+// their dependencies.
 func ownGroups() []string {
 	return []string{"toolkit.fluxcd.io", "cluster.x-k8s.io", "cert-manager.io", "k-orc.cloud"}
 }
 
-// builtInKinds are those of Kubernetes' own kinds that something of ours is made of, or passes through.
+// builtInKinds are the kinds of Kubernetes that components consist of or use.
 func builtInKinds() []kube.Served {
 	var kinds []kube.Served
 	add := func(group, version string, namespaced bool, names ...string) {
@@ -39,8 +39,7 @@ func builtInKinds() []kube.Served {
 	return kinds
 }
 
-// namedKinds are those of which only the names are read: whether something exists is enough, and nobody's secrets are
-// fetched for it.
+// namedKinds are those of which only the names are read: existence is enough, and no secret is fetched for it.
 func namedKinds() []kube.Served {
 	core := schema.GroupVersion{Version: "v1"}
 	rbac := schema.GroupVersion{Group: "rbac.authorization.k8s.io", Version: "v1"}

@@ -20,19 +20,19 @@ import (
 )
 
 const (
-	askBound = 10 * time.Second // for one question
-	atOnce   = 8                // questions
+	askBound = 10 * time.Second // of one check
+	atOnce   = 8                // checks
 )
 
-// observing gathers the answers of questions that are asked side by side.
+// observing gathers the results of checks that run at the same time.
 type observing struct {
 	*kube.Cluster
 	mu   sync.Mutex
 	seen Observation
 }
 
-// Observe reads a cluster, and looks at those registries that its sources read from. What cannot be read is noted, and
-// all else is still read.
+// Observe reads a cluster, and checks those registries that its sources read from. It notes what cannot be read, and
+// still reads the rest.
 func Observe(ctx context.Context, c *kube.Cluster, registries ...Registry) Observation {
 	o := &observing{Cluster: c, seen: Observation{Cluster: c.Name}}
 	o.lists(ctx)
@@ -50,11 +50,11 @@ func Observe(ctx context.Context, c *kube.Cluster, registries ...Registry) Obser
 	return o.seen
 }
 
-// question is one that is asked at the same time as others. It notes its own answer.
+// question is a check that runs at the same time as others and records its own result.
 type question func(context.Context)
 
 func (o *observing) together(ctx context.Context, questions []question) {
-	var g errgroup.Group // no question fails: what has no answer is noted
+	var g errgroup.Group // no check returns an error: one without an answer is noted
 	g.SetLimit(atOnce)
 	for _, ask := range questions {
 		g.Go(func() error {
@@ -161,8 +161,7 @@ func (o *observing) notChecked(format string, args ...any) {
 	o.seen.NotChecked = append(o.seen.NotChecked, fmt.Sprintf(format, args...))
 }
 
-// unanswered reports whether an error says nothing about what was asked: the user may not ask it, or there was no
-// answer.
+// unanswered reports whether an error says nothing about the check: the user has no permission, or there was no answer.
 func unanswered(err error) bool {
 	var status apierrors.APIStatus
 	switch {

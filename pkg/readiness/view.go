@@ -15,11 +15,11 @@ import (
 
 const (
 	systemNamespace = "kube-system"
-	// providerLabel is what Cluster API's providers carry on all that they install.
+	// providerLabel is the label that Cluster API's providers put on everything that they install.
 	providerLabel = "cluster.x-k8s.io/provider"
 )
 
-// view is an observation in the order in which judges ask.
+// view is an observation, indexed for the judges.
 type view struct {
 	Observation
 	now       time.Time
@@ -27,7 +27,7 @@ type view struct {
 	objects   map[health.Ref]*unstructured.Unstructured
 	byKind    map[schema.GroupKind][]*unstructured.Unstructured
 	writes    map[health.Ref]Write
-	installed map[string]bool // namespaces of what this product installs or depends on
+	installed map[string]bool // namespaces of the components and of their dependencies
 }
 
 func newView(o Observation) *view {
@@ -58,7 +58,7 @@ func newView(o Observation) *view {
 	return v
 }
 
-// Installed are the namespaces of what this product installs or depends on: those of Kubernetes and of Flux, of what
+// Installed are the namespaces of the components and of their dependencies: those of Kubernetes and of Flux, of what
 // Flux applied, and of providers.
 func Installed(o Observation) map[string]bool {
 	namespaces := map[string]bool{systemNamespace: true, flux.Namespace: true}
@@ -93,12 +93,12 @@ func (v *view) listed(group, kind string) bool {
 // absent reports that an object is known not to exist.
 func (v *view) absent(r health.Ref) bool { return v.objects[r] == nil && v.listed(r.Group, r.Kind) }
 
-// probes returns the answers to one kind of question.
+// probes returns the results of one kind of check.
 func (v *view) probes(kind string) []Probe {
 	return slices.DeleteFunc(slices.Clone(v.Probes), func(p Probe) bool { return p.Kind != kind })
 }
 
-// age is how long ago something was; zero for what is not known, or lies ahead.
+// age returns how long ago a time was, or zero if it is not known or in the future.
 func (v *view) age(t time.Time) time.Duration {
 	if t.IsZero() || v.now.IsZero() {
 		return 0
@@ -106,7 +106,7 @@ func (v *view) age(t time.Time) time.Duration {
 	return max(0, v.now.Sub(t))
 }
 
-// workloads are the Deployments, DaemonSets and StatefulSets of what is installed.
+// workloads are the Deployments, DaemonSets and StatefulSets of installed components.
 func (v *view) workloads() []*unstructured.Unstructured {
 	var found []*unstructured.Unstructured
 	for _, kind := range []string{"Deployment", "DaemonSet", "StatefulSet"} {
@@ -119,7 +119,7 @@ func (v *view) workloads() []*unstructured.Unstructured {
 	return found
 }
 
-// warning is the newest event that warns of an object, or of what was made of it, within the last minutes.
+// warning returns the newest warning event of the last minutes about an object, or about what was made from it.
 func (v *view) warning(r health.Ref) string {
 	var newest time.Time
 	message := ""
@@ -137,7 +137,7 @@ func (v *view) warning(r health.Ref) string {
 	return message
 }
 
-// recent is how old an event may be that is shown with a finding.
+// recent is the maximum age of an event that is shown with a finding.
 const recent = 15 * time.Minute
 
 func eventTime(e *unstructured.Unstructured) time.Time {
@@ -177,7 +177,7 @@ func moment(s string) time.Time {
 	return t
 }
 
-// maps are the entries of a list of objects.
+// maps returns the entries of a list of objects.
 func maps(u *unstructured.Unstructured, path ...string) []map[string]any {
 	list, _, _ := unstructured.NestedSlice(u.Object, path...)
 	return mapsOf(list)
@@ -193,7 +193,7 @@ func mapsOf(list []any) []map[string]any {
 	return found
 }
 
-// since is when a condition last changed.
+// since returns when a condition last changed.
 func since(u *unstructured.Unstructured, conditionType string) time.Time {
 	for _, c := range maps(u, "status", "conditions") {
 		if c["type"] == conditionType {

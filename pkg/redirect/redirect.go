@@ -1,4 +1,4 @@
-// Package redirect keeps credentials at the host that they are for, whatever a server answers.
+// Package redirect keeps credentials at their host, whatever a server answers.
 package redirect
 
 import (
@@ -26,8 +26,8 @@ func WithoutCredentials(to *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// SameHost is a CheckRedirect for requests whose bodies or headers of their own carry credentials: it follows to no
-// other host, and never from https to http.
+// SameHost is a CheckRedirect for requests whose bodies or own headers carry credentials: it never follows to another
+// host, nor from https to http.
 func SameHost(to *http.Request, via []*http.Request) error {
 	if err := check(to, via); err != nil {
 		return err

@@ -8,21 +8,21 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// staticBinary returns the path of the binary that becomes the registry's image on an engine of that architecture: the
-// given one, or the one that findBinary finds.
+// staticBinary returns the path of the binary that becomes the registry's image on an engine of that architecture:
+// path, or else the one that findBinary finds.
 func staticBinary(path, arch string) (string, error) {
 	if path != "" {
 		return path, checkStatic(path, arch)
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return "", fault.Wrap(fmt.Errorf("find the file of this program: %w", err), fault.Usage, hintBinary(arch))
+		return "", fault.Wrap(fmt.Errorf("find this program's executable: %w", err), fault.Usage, hintBinary(arch))
 	}
 	return findBinary(self, arch)
 }
 
-// checkStatic returns an error unless the file runs on scratch under the engine's kernel: ELF, of its architecture,
-// with no dynamic loader.
+// checkStatic returns an error unless the file runs on scratch under the engine's kernel: an ELF file of its
+// architecture, without a dynamic loader.
 func checkStatic(path, arch string) error {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -45,7 +45,7 @@ func checkStatic(path, arch string) error {
 	return nil
 }
 
-// elfArch is Go's name of an ELF machine.
+// elfArch returns Go's name of an ELF machine.
 func elfArch(m elf.Machine) string {
 	switch m {
 	case elf.EM_X86_64:

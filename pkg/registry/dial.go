@@ -8,8 +8,8 @@ import (
 	"net"
 )
 
-// Dial joins in and out to the registry's socket until either side ends. It is what `registry dial` runs inside
-// the container: the far end of the tunnel.
+// Dial joins in and out to the registry's socket until either side ends. `registry dial` runs it inside the container,
+// as the far end of the tunnel.
 func Dial(ctx context.Context, in io.Reader, out io.Writer) error {
 	return dial(ctx, socketPath, in, out)
 }
@@ -27,7 +27,7 @@ func dial(ctx context.Context, socket string, in io.Reader, out io.Writer) error
 	go func() {
 		_, _ = io.Copy(conn, in)
 		if half, ok := conn.(*net.UnixConn); ok {
-			_ = half.CloseWrite() // the server answers what is in flight, then closes
+			_ = half.CloseWrite() // the server answers the requests in flight, then closes
 		}
 	}()
 	if _, err := io.Copy(out, conn); err != nil && ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {

@@ -26,10 +26,10 @@ type EnsureOptions struct {
 	Binary  string // static linux binary of cluster-init; empty means this program
 }
 
-// EnsureRegistry makes sure that the environment's registry runs from the present binary and answers, and opens the
-// tunnel to it, which lives until ctx or Close. It may be called again at any time: what is right is kept, a
-// container of an older binary is replaced, its volume is kept. A container or volume of that name which belongs
-// to something else is refused with fault ClusterForeign.
+// EnsureRegistry makes sure that the environment's registry runs this binary and answers, and opens the tunnel to it,
+// which lives until ctx ends or Close. It can be called at any time: it keeps what is right, and replaces a container
+// of an older binary but keeps its volume. It refuses a container or volume of that name without the environment's
+// label, with fault ClusterForeign.
 func EnsureRegistry(ctx context.Context, d *docker.Client, o EnsureOptions) (*Registry, error) {
 	if o.Network == "" {
 		o.Network = DefaultNetwork
@@ -64,14 +64,14 @@ func execDial(d *docker.Client, container string) func(context.Context) *exec.Cm
 }
 
 // CheckOurs refuses, with fault ClusterForeign, a container or a volume of the registry's name without the
-// environment's label. Where neither exists there is nothing to refuse.
+// environment's label. It passes if neither exists.
 func CheckOurs(ctx context.Context, d *docker.Client, cluster string) error {
 	name := owned.Registry(cluster)
 	refuse := func(kind, label string) error {
 		return fault.New(fault.ClusterForeign,
 			fmt.Sprintf("docker %s %s exists and does not belong to cluster %s (label %s=%q)", kind, name, cluster,
 				owned.ClusterLabel, label),
-			fmt.Sprintf("choose another cluster.name, or look at it and remove it: docker %s rm %s", kind, name))
+			fmt.Sprintf("Choose another cluster.name, or remove it if it is not needed: docker %s rm %s", kind, name))
 	}
 	container, err := d.Inspect(ctx, name)
 	if err != nil && !errors.Is(err, docker.ErrNotFound) {
@@ -90,8 +90,8 @@ func CheckOurs(ctx context.Context, d *docker.Client, cluster string) error {
 	return nil
 }
 
-// EnsureImage loads the image of the binary into the engine, unless it is there, and returns its reference. An empty
-// binary is this program. The image can be probed with before any container is made that stays.
+// EnsureImage loads the image of the binary into the engine, unless it has it, and returns its reference. An empty
+// binary is this program. The image is usable for probes before any lasting container is created.
 func EnsureImage(ctx context.Context, d *docker.Client, binary string) (string, error) {
 	info, err := d.Info(ctx)
 	if err != nil {
@@ -112,18 +112,18 @@ func EnsureImage(ctx context.Context, d *docker.Client, binary string) (string, 
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(image.writeTo(w)) }()
 	err = d.Load(ctx, r)
-	r.CloseWithError(io.ErrClosedPipe) // ends the writer when docker did not read all
+	r.CloseWithError(io.ErrClosedPipe) // ends the writer if docker did not read everything
 	if err != nil {
 		return "", fmt.Errorf("registry image %s: %w", image.reference(), err)
 	}
 	return image.reference(), nil
 }
 
-// startBound is how long another run may take to start a container that it has created.
+// startBound is how long another run may take to start a container that it created.
 const startBound = 30 * time.Second
 
-// ensureContainer starts the container, or makes it anew when its image or network is not the wanted one. Where another
-// run makes it at the same moment it waits for that one's.
+// ensureContainer starts the container, or recreates it if its image or network differs. If another run creates it at
+// the same moment, it waits for that container.
 func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, image string) error {
 	deadline := time.Now().Add(startBound)
 	for {
@@ -139,9 +139,9 @@ func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, ima
 	}
 }
 
-// errBeingMade is that another run is just making the container.
-var errBeingMade = fault.Retryable(errors.New("another run makes the registry's container at the same moment"),
-	fault.Busy, "When that run is over, run the same command again.")
+// errBeingMade reports that another run is creating the container right now.
+var errBeingMade = fault.Retryable(errors.New("another run is creating the registry's container"),
+	fault.Busy, "Wait for that run to end, then run the same command again.")
 
 func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, image string) error {
 	name := owned.Registry(o.Cluster)
@@ -166,7 +166,7 @@ func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, im
 		if found.Image == image && attached && found.Running {
 			return nil
 		}
-		if err := d.Remove(ctx, found.ID); err != nil { // by its ID: another run may make one of that name meanwhile
+		if err := d.Remove(ctx, found.ID); err != nil { // by its ID: another run may create one of that name at the same time
 			return err
 		}
 		if found.Image != image && strings.HasPrefix(found.Image, owned.RegistryRepository+":") {
@@ -191,13 +191,13 @@ func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, im
 	case strings.Contains(err.Error(), "is already in use by container"):
 		return errBeingMade
 	case strings.Contains(err.Error(), "is ambiguous"):
-		// another run made a second network of that name, and takes one of them away
+		// another run created a second network of that name, and removes one of them
 		return errors.Join(errBeingMade, removeNeverStarted(ctx, d, name))
 	}
 	return err
 }
 
-// removeNeverStarted removes what is left of a container that could not be started.
+// removeNeverStarted removes a container that could not be started.
 func removeNeverStarted(ctx context.Context, d *docker.Client, name string) error {
 	found, err := d.Inspect(ctx, name)
 	switch {

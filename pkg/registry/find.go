@@ -11,14 +11,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// BinaryName is the file name of a binary for the registry's container that is installed beside cluster-init: on a Mac,
-// or for an engine of another architecture. arch is Go's name of it. .goreleaser.yaml puts it into the archive for
+// BinaryName is the file name of a binary for the registry's container that is installed next to cluster-init: for a
+// Mac, or for an engine of another architecture. arch is Go's name of it. .goreleaser.yaml puts it into the archive for
 // darwin.
 func BinaryName(arch string) string { return "cluster-init-linux-" + arch }
 
 // findBinary returns the program itself if it runs on the engine, else the first linux binary of the engine's
-// architecture that is installed with it. self is the program's path; symbolic links, as Homebrew makes them, are
-// followed. A file that is there and does not fit is an error, and not passed over.
+// architecture that is installed with it. self is the program's path. It follows symbolic links, as Homebrew makes
+// them. An unsuitable file is an error and is not skipped.
 func findBinary(self, arch string) (string, error) {
 	unfit := checkStatic(self, arch)
 	if unfit == nil {
@@ -42,8 +42,8 @@ func findBinary(self, arch string) (string, error) {
 	return "", fault.Wrap(err, fault.Usage, hintBinary(arch))
 }
 
-// besides are the places of an installed binary: lib in the unpacked archive, and lib beside bin, as package managers
-// install it.
+// besides returns the places of an installed binary: lib in the unpacked archive, and lib next to bin, as package
+// managers install it.
 func besides(self, arch string) []string {
 	dir := filepath.Dir(self)
 	return []string{filepath.Join(dir, "lib", BinaryName(arch)),
@@ -51,7 +51,7 @@ func besides(self, arch string) []string {
 }
 
 func hintBinary(arch string) string {
-	return fmt.Sprintf("Name the static cluster-init of the same release for linux/%s with --registry-binary, or put "+
-		"it beside this program as lib/%s.",
+	return fmt.Sprintf("Set --registry-binary to the static cluster-init of the same release for linux/%s, or put "+
+		"it next to this program as lib/%s.",
 		arch, BinaryName(arch))
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// binaryPath is where the image holds the binary.
+// binaryPath is the path of the binary in the image.
 const binaryPath = "/cluster-init"
 
-// binaryImage is an image on scratch with one file: a static binary. The same binary gives the same image.
+// binaryImage is an image on scratch with one file: a static binary. The same binary makes the same image.
 type binaryImage struct {
 	path string // of the binary on this machine
 	arch string
@@ -48,7 +48,7 @@ func newBinaryImage(path, arch string) (*binaryImage, error) {
 // reference is the image's tag, which changes with the binary.
 func (b *binaryImage) reference() string { return owned.RegistryRepository + ":" + b.hash[:12] }
 
-// writeTo writes the image as a `docker load` stream; the binary is never held in memory.
+// writeTo writes the image as a `docker load` stream. It does not hold the binary in memory.
 func (b *binaryImage) writeTo(w io.Writer) error {
 	layer, err := b.layer()
 	if err != nil {
@@ -73,7 +73,7 @@ func (b *binaryImage) writeTo(w io.Writer) error {
 	return tarball.Write(tag, img, w)
 }
 
-// layer describes the image's one layer, which takes one more read of the binary.
+// layer describes the image's one layer. It reads the binary once more.
 func (b *binaryImage) layer() (*tarLayer, error) {
 	l := &tarLayer{image: b}
 	h := sha256.New()
@@ -86,7 +86,7 @@ func (b *binaryImage) layer() (*tarLayer, error) {
 	return l, nil
 }
 
-// writeTar writes the layer: the folders that are mounted over, and the binary. No times, no owners but root.
+// writeTar writes the layer: the folders for mounts, and the binary, without times, owned by root.
 func (b *binaryImage) writeTar(w io.Writer) error {
 	f, err := os.Open(b.path)
 	if err != nil {
@@ -109,7 +109,7 @@ func (b *binaryImage) writeTar(w io.Writer) error {
 	return tw.Close()
 }
 
-// tarLayer is the layer, not compressed: it goes to the engine next door, and compressing 100 MB takes seconds.
+// tarLayer is the layer, not compressed: it goes to the local engine, and compressing 100 MB takes seconds.
 type tarLayer struct {
 	image *binaryImage
 	hash  v1.Hash

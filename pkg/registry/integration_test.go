@@ -117,7 +117,7 @@ func remove(t *testing.T, d *docker.Client, o EnsureOptions) {
 	}
 }
 
-// TestForeignRegistryIsRefused leaves a container of the registry's name alone when it belongs to nobody we know.
+// TestForeignRegistryIsRefused verifies that a container of the registry's name without the label is left alone.
 func TestForeignRegistryIsRefused(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()

@@ -20,12 +20,12 @@ const (
 	pollTime  = 100 * time.Millisecond
 )
 
-// Registry is a running registry and the way to write to it.
+// Registry is a running registry and the connection to write to it.
 type Registry struct {
 	Name   string // of the container and its volume
 	Host   string // host:port as the docker network sees it; plain http, read-only
 	Image  string // reference of its image: this binary in a container, usable for probes
-	IPv4   string // address in the network; changes when the container is made again
+	IPv4   string // address in the network; changes when the container is recreated
 	tunnel *Tunnel
 }
 
@@ -38,10 +38,10 @@ func (r *Registry) RemoteOptions() []remote.Option {
 	return []remote.Option{remote.WithTransport(r.tunnel), remote.WithJobs(maxTunnels)}
 }
 
-// Close ends the tunnel; the registry itself lives on.
+// Close ends the tunnel. The registry keeps running.
 func (r *Registry) Close() { r.tunnel.Close() }
 
-// waitReady waits until the registry answers through the tunnel, and learns its address.
+// waitReady waits until the registry answers through the tunnel, and reads its address.
 func (r *Registry) waitReady(ctx context.Context, d *docker.Client, network string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyTime, errNotReady)
 	defer cancel()
@@ -59,7 +59,7 @@ func (r *Registry) waitReady(ctx context.Context, d *docker.Client, network stri
 				return fmt.Errorf("wait for registry %s: %w", r.Name, context.Cause(ctx))
 			}
 			err := fmt.Errorf("registry %s did not answer within %s: %w", r.Name, readyTime, last)
-			return fault.Retryable(err, fault.DockerFailed, "see its log: docker logs "+r.Name)
+			return fault.Retryable(err, fault.DockerFailed, "Check its log: docker logs "+r.Name)
 		}
 	}
 	container, err := d.Inspect(ctx, r.Name)

@@ -1,5 +1,5 @@
-// Package registry is the environment's own OCI registry: its server (which runs in a container made from this
-// very binary), the tunnel through which only cluster-init writes to it, and the container itself.
+// Package registry is the environment's own OCI registry: its server (which runs in a container made from this binary),
+// the tunnel through which only cluster-init writes to it, and the container itself.
 package registry
 
 import (
@@ -14,7 +14,7 @@ import (
 
 	"github.com/distribution/distribution/v3/configuration"
 	"github.com/distribution/distribution/v3/registry/handlers"
-	_ "github.com/distribution/distribution/v3/registry/storage/driver/filesystem" // the storage named in config()
+	_ "github.com/distribution/distribution/v3/registry/storage/driver/filesystem" // the storage driver named in config()
 	"github.com/sirupsen/logrus"
 )
 
@@ -41,10 +41,10 @@ const (
 	drainTime = 5 * time.Second
 )
 
-// Serve runs the registry until ctx ends, then lets requests in flight finish for a few seconds. A nil error says
-// that ctx ended it.
+// Serve runs the registry until ctx ends, then gives open requests a few seconds to finish. It returns nil if ctx ended
+// it.
 func Serve(ctx context.Context, o Options) error {
-	logrus.SetLevel(logrus.WarnLevel) // the library logs every request; Serve is a process of its own
+	logrus.SetLevel(logrus.WarnLevel) // the library logs every request; Serve has its own process
 	readers, err := net.Listen("tcp", o.Addr)
 	if err != nil {
 		return fmt.Errorf("registry: listen for readers: %w", err)
@@ -90,8 +90,8 @@ func serve(ctx context.Context, root string, readers, writers net.Listener) erro
 	return fmt.Errorf("registry: %w", err)
 }
 
-// config is the library's configuration: files below root, locations relative (the tunnel has no host name),
-// and indexes accepted that name platforms nobody pushed (a bundle holds only what its machines run).
+// config is the library's configuration: files below root, relative locations (the tunnel has no host name), and
+// indexes with platforms that were not pushed (a bundle contains only what its machines run).
 func config(root string) *configuration.Configuration {
 	c := &configuration.Configuration{
 		Version: configuration.CurrentVersion,
@@ -106,7 +106,7 @@ func config(root string) *configuration.Configuration {
 	return c
 }
 
-// readOnly refuses every request that could change something.
+// readOnly refuses every request that could write.
 func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -118,7 +118,7 @@ func readOnly(next http.Handler) http.Handler {
 	})
 }
 
-// listenUnix listens on a socket that only its owner may use; one left behind by a killed server is replaced.
+// listenUnix listens on a socket that only its owner may use. It replaces one left behind by a killed server.
 func listenUnix(path string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err

@@ -139,7 +139,7 @@ func TestNetworkCannotWrite(t *testing.T) {
 }
 
 func TestTunnelReportsWhatTheFarEndSaid(t *testing.T) {
-	tunnel, _ := testTunnel(t, filepath.Join(t.TempDir(), "nobody-listens"))
+	tunnel, _ := testTunnel(t, filepath.Join(t.TempDir(), "no-listener"))
 	req, err := http.NewRequest(http.MethodGet, "http://any/v2/", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestTunnelReportsWhatTheFarEndSaid(t *testing.T) {
 		resp.Body.Close()
 		t.Fatal("a request without a registry succeeded")
 	}
-	if !strings.Contains(err.Error(), "nobody-listens") {
+	if !strings.Contains(err.Error(), "no-listener") {
 		t.Errorf("error %q does not carry the far end's message", err)
 	}
 }

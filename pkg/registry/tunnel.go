@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// maxTunnels bounds the `docker exec` processes of one Tunnel: each connection is one.
+// maxTunnels is the maximum number of `docker exec` processes of one Tunnel, one for each connection.
 const maxTunnels = 4
 
-// Tunnel is an http.RoundTripper whose connections are processes that join stdin and stdout to the registry's
-// socket, whatever the request's host says. It works wherever `docker exec` does, and needs no published port and
-// no password. Close it to end its processes.
+// Tunnel is an http.RoundTripper whose connections are processes that join stdin and stdout to the registry's socket,
+// whatever the request's host is. It works wherever `docker exec` works, and needs no published port and no password.
+// Close ends its processes.
 type Tunnel struct {
 	command   func() *exec.Cmd
 	transport *http.Transport
 	end       context.CancelFunc
 }
 
-// NewTunnel makes a tunnel of command, which starts one process per connection. Connections are kept and used
-// again; all end with ctx or Close.
+// NewTunnel makes a tunnel of command, which starts one process per connection. Connections are kept and reused. All
+// end with ctx or Close.
 func NewTunnel(ctx context.Context, command func(context.Context) *exec.Cmd) *Tunnel {
-	// The processes outlive the request that dialled: their life hangs on ctx alone.
+	// The processes outlive the request that dialled: only ctx ends them.
 	ctx, end := context.WithCancel(ctx)
 	t := &Tunnel{command: func() *exec.Cmd { return command(ctx) }, end: end}
 	t.transport = &http.Transport{
@@ -84,11 +84,11 @@ type pipeConn struct {
 	once   sync.Once
 }
 
-// Read reads what the process writes. An end of the stream before Close carries the process's own words.
+// Read reads what the process writes. If the stream ends before Close, the error has the process's stderr.
 func (c *pipeConn) Read(p []byte) (int, error) {
 	n, err := c.stdout.Read(p)
 	if errors.Is(err, io.EOF) && n == 0 {
-		_ = c.Close() // its stdout ends with the process: once that is reaped, all that it said on stderr is here
+		_ = c.Close() // its stdout ends with the process: once that is reaped, its stderr is complete
 		if said := c.stderr.String(); said != "" {
 			return 0, fmt.Errorf("the tunnel to the registry ended: %s: %w", said, io.ErrUnexpectedEOF)
 		}
@@ -123,7 +123,7 @@ func (c *pipeConn) SetDeadline(time.Time) error      { return nil }
 func (c *pipeConn) SetReadDeadline(time.Time) error  { return nil }
 func (c *pipeConn) SetWriteDeadline(time.Time) error { return nil }
 
-// syncBuffer keeps what a process says on stderr while another goroutine asks for it.
+// syncBuffer collects a process's stderr while another goroutine reads it.
 type syncBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

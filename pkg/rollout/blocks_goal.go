@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// blocksGoal says whether the wait hangs on an object: on a goal, and on what the release and its sources are made of.
-// All else is the user's own, may be suspended or broken, and is never waited for.
+// blocksGoal reports whether the wait depends on an object: a goal, or what the release and its sources are made of.
+// All other objects are the user's own. They may be suspended or broken, and no wait is for them.
 func (v *view) blocksGoal(k Key) bool {
 	if slices.Contains(v.goal.Ready, k) {
 		return true
@@ -23,15 +23,15 @@ func (v *view) blocksGoal(k Key) bool {
 	return inNamespace && k.Kind != "Kustomization" && ofRelease(v.objects[k])
 }
 
-// excluded says whether an object is a component that the release made and that is no goal: a phase waits for what it
-// makes (the Cluster, the network), and not for the component itself. Before the HelmRelease is ready nobody knows: the
-// component may be about to be changed.
+// excluded reports whether an object is a component that the release made and that is no goal: a phase waits for what
+// it makes (the Cluster, the network), and not for the component itself. Before the HelmRelease is ready this is not
+// known: the release may be about to change the component.
 func (v *view) excluded(k Key) bool {
 	o := v.objects[k]
 	return v.goal.Made == nil && k.Kind == kustomizev1.KustomizationKind && o != nil && made(o)
 }
 
-// ofRelease says whether an object is part of the release: named as its own source and chart are, or made by it.
+// ofRelease reports whether an object is part of the release: named as its own source and chart are, or made by it.
 func ofRelease(o *unstructured.Unstructured) bool {
 	if o == nil {
 		return false
@@ -49,8 +49,8 @@ func isFlux(o *unstructured.Unstructured) bool {
 	return strings.HasSuffix(o.GroupVersionKind().Group, ".toolkit.fluxcd.io")
 }
 
-// noteUnmanaged returns, once for each object, that something of the user's own is not well; "" if there is nothing to
-// say.
+// noteUnmanaged returns a note that a resource of the user's own is unhealthy, once for each. It is empty if there is
+// nothing to say.
 func (v *view) noteUnmanaged(o event.Object) string {
 	k := Key{o.Kind, o.Namespace, o.Name}
 	object := v.objects[k]
@@ -59,10 +59,10 @@ func (v *view) noteUnmanaged(o event.Object) string {
 		return ""
 	}
 	v.remarked[k] = true
-	text := fmt.Sprintf("%s %s/%s in the %s cluster is not cluster-init's, and is %s", k.Kind, k.Namespace, k.Name,
-		v.cluster, strings.ToLower(string(o.State)))
+	text := fmt.Sprintf("%s %s/%s in the %s cluster is not managed by cluster-init and is %s", k.Kind, k.Namespace,
+		k.Name, v.cluster, strings.ToLower(string(o.State)))
 	if o.Message != "" && o.State == health.Failed {
 		text += ": " + o.Message
 	}
-	return text + "; nothing waits for it"
+	return text + "; this run does not wait for it"
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// causesFirst puts before each object what it owns and what is not ready, the deepest first: a Cluster tells only how
-// many steps its infrastructure has behind it, and its infrastructure tells which one fails.
+// causesFirst puts before each object the unready objects that it owns, the deepest first: a Cluster reports only how
+// many steps its infrastructure has done, and its infrastructure reports which one fails.
 func (v *view) causesFirst(list []event.Object) []event.Object {
 	var out []event.Object
 	for _, o := range list {
@@ -22,8 +22,8 @@ func (v *view) causesFirst(list []event.Object) []event.Object {
 	return out
 }
 
-// causes returns what is owned by k, directly or not, and not ready. Owned objects of the infrastructure come before
-// others, which wait for them.
+// causes returns the unready objects that k owns, directly or not. Those of the infrastructure come first: the others
+// wait for them.
 func (v *view) causes(k Key) []event.Object {
 	var owned []Key
 	for other, o := range v.objects {

@@ -16,11 +16,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// elsewhereBound is for one look at another cluster: meanwhile no event is taken.
+// elsewhereBound is for one observation of another cluster. The view takes no event during it.
 const elsewhereBound = 2 * time.Second
 
-// lookElsewhere has the view name first what fails in another cluster. That it cannot be asked is news for those who
-// look closely only: the wait is about this cluster.
+// lookElsewhere has the view name first what fails in another cluster. If that cluster cannot be reached, only the log
+// of details says so: the wait is about this cluster.
 func (f Follower) lookElsewhere(ctx context.Context, v *view, report pipeline.Reporter) {
 	if f.elsewhere == nil {
 		return
@@ -31,14 +31,13 @@ func (f Follower) lookElsewhere(ctx context.Context, v *view, report pipeline.Re
 	if ctx.Err() != nil {
 		return // the wait is over, and its error names what was seen last
 	}
-	v.elsewhere = found // nothing after an error: what was seen before may be well by now
+	v.elsewhere = found // nothing after an error: what failed before may be healthy by now
 	if err != nil {
 		report.Log(err.Error())
 	}
 }
 
-// failing returns the components of a cluster that say themselves that something is wrong with them: not those that
-// only wait.
+// failing returns the components of a cluster that report a failure, without those that only wait.
 func failing(ctx context.Context, c *kube.Cluster) ([]event.Object, error) {
 	list, err := flux.Kustomizations(ctx, c)
 	if err != nil {
@@ -64,7 +63,7 @@ func failing(ctx context.Context, c *kube.Cluster) ([]event.Object, error) {
 	return found, nil
 }
 
-// says tells a failure from a wait, by the reasons that Flux gives.
+// says distinguishes a failure from a wait, by the reasons that Flux gives.
 func says(state health.State) bool {
 	switch state.Reason {
 	case "BuildFailed", "ReconciliationFailed", "HealthCheckFailed", "ArtifactFailed", "PruneFailed":
@@ -73,8 +72,8 @@ func says(state health.State) bool {
 	return state.Status == health.Failed
 }
 
-// unapplied says whether an object is a Kustomization whose content Flux cannot build or apply. One whose health check
-// fails is applied: what it waits for says more.
+// unapplied reports whether an object is a Kustomization whose manifests Flux cannot build or apply. One whose health
+// check fails is applied: what it waits for says more.
 func unapplied(o event.Object) bool {
 	return o.Kind == kustomizev1.KustomizationKind && o.Reason != "HealthCheckFailed" &&
 		says(health.State{Status: o.State, Reason: o.Reason})

@@ -28,9 +28,9 @@ func TestAwaitNamesFirstWhatFailsBeside(t *testing.T) {
 		follower func(namespace string, o Options) Follower
 		goal     Key
 	}{
-		"beside-release": {func(_ string, o Options) Follower { return NewFollower(management, o) },
+		"dependency-release": {func(_ string, o Options) Follower { return NewFollower(management, o) },
 			Key{Kind: "Kustomization", Name: "absent"}},
-		"beside-deployments": {func(namespace string, o Options) Follower {
+		"dependency-deployments": {func(namespace string, o Options) Follower {
 			return NewDeployments(management, namespace,
 				o)
 		}, Key{Kind: "Deployment", Name: "helm-controller"}},

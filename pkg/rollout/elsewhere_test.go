@@ -63,7 +63,7 @@ func TestWhatFailsElsewhereIsForgottenWithTheNextLook(t *testing.T) {
 			t.Errorf("look %d: %v is named first, want %s", i, blocked[0], look.first)
 		}
 		if look.err != nil && !ear.logged(look.err.Error()) {
-			t.Errorf("look %d: it is not said that nobody knows: %v", i, look.err)
+			t.Errorf("look %d: it does not report that this is unknown: %v", i, look.err)
 		}
 	}
 }

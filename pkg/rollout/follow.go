@@ -25,41 +25,42 @@ type Follower struct {
 	resources []schema.GroupVersionResource
 	heartbeat time.Duration
 	silence   time.Duration // how long the API server may give no answer; zero: for ever
-	// nudge is called with each object that waits for dependencies which are all ready by now; nil: never.
+	// nudge is called with each object whose dependencies have become ready. Nil means never.
 	nudge func(context.Context, *unstructured.Unstructured) error
-	// wake is called now and then with each control plane that is not ready; nil: never.
+	// wake is called regularly with each control plane that is not ready. Nil means never.
 	wake func(context.Context, *unstructured.Unstructured) error
-	// renew is called now and then with each control plane that is not ready, and returns the name of a machine that it
-	// had recreated; nil: never.
+	// renew is called regularly with each control plane that is not ready. It returns the name of the machine that it
+	// had recreated. Nil means never.
 	renew func(context.Context, *unstructured.Unstructured) (string, error)
-	// elsewhere returns what fails in another cluster, on which this wait hangs too; nil: there is none.
+	// elsewhere returns what fails in another cluster that this wait depends on. Nil means there is none.
 	elsewhere func(context.Context) ([]event.Object, error)
-	// causes returns why something cannot get ready by itself; nil: nobody looks.
+	// causes returns the permanent causes of objects that do not become ready. Nil means not checked.
 	causes func(context.Context) ([]Cause, error)
-	// patient is whether such a cause ends no wait.
+	// patient reports whether the wait continues in spite of a permanent cause.
 	patient bool
 	now     func() time.Time
 }
 
 // Options of a Follower.
 type Options struct {
-	// Heartbeat is how often it is said what is waited for.
+	// Heartbeat is the interval at which the follower reports what it waits for.
 	Heartbeat time.Duration
-	// Now is the clock of requests to controllers.
+	// Now is the clock of reconcile requests.
 	Now func() time.Time
-	// Kinds are those of the infrastructure provider to watch.
+	// Kinds are the kinds of the infrastructure provider to watch.
 	Kinds []schema.GroupVersionResource
-	// Cluster is the one that a run is about: control planes of others are only watched.
+	// Cluster is the Cluster of this run. Control planes of other Clusters are only watched.
 	Cluster Key
-	// Renew is whether its first control-plane machine is recreated when that never came up, and the values that it was
+	// Renew makes the follower recreate the first control-plane machine if it never came up and the values that it was
 	// made with have changed.
 	Renew bool
-	// Beside is a cluster on whose components this wait hangs too: what fails there is named first; nil: there is none.
+	// Beside is a cluster whose components this wait depends on: what fails there is named first. Nil means there is
+	// none.
 	Beside *kube.Cluster
-	// Causes returns why something cannot get ready by itself, which ends a wait for it. It is asked beside the wait,
-	// and may outlast it; nil: nobody looks.
+	// Causes returns the permanent causes of objects that do not become ready. Such a cause ends a wait for them. It
+	// runs at the same time as the wait, and may outlast it. Nil means not checked.
 	Causes func(context.Context) ([]Cause, error)
-	// KeepWaiting is whether such a cause is only told of.
+	// KeepWaiting makes the follower report such a cause without ending the wait.
 	KeepWaiting bool
 }
 
@@ -98,8 +99,8 @@ func NewDeployments(c *kube.Cluster, namespace string, o Options) Follower {
 	return f
 }
 
-// Await returns once everything that g names is ready. It fails at once when one of them is suspended or says itself
-// that it gave up, and when ctx ends; the error then names what was not ready, with each object's own message.
+// Await returns once everything that g names is ready. It fails at once if one of them is suspended or has given up,
+// and when ctx ends. The error names what was not ready, with each object's own message.
 func (f Follower) Await(ctx context.Context, g Goal, report pipeline.Reporter) error {
 	ctx, cancel := context.WithCancel(ctx)
 	changes, causes := make(chan kube.Change), make(chan []Cause)
@@ -137,7 +138,7 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			return v.unfinished(ctx.Err())
 		case err := <-ended:
 			ended <- nil
-			if err == nil { // both end well only with their context
+			if err == nil { // both return nil only when their context ends
 				err = v.unfinished(context.Cause(ctx))
 			}
 			return err
@@ -195,8 +196,8 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 
 const askInterval = time.Second
 
-// discover finds out, once the HelmRelease is ready, what else is to be ready. What cannot be asked now is asked again
-// a second later; that the API server is gone for good is seen elsewhere.
+// discover finds out, once the HelmRelease is ready, what else must be ready. It retries a failed request a second
+// later. Listen detects an API server that is gone for good.
 func (f Follower) discover(ctx context.Context, v *view) error {
 	if v.goal.Made == nil || v.states[releaseKey()].State != health.Ready {
 		return nil
@@ -213,22 +214,22 @@ func (f Follower) discover(ctx context.Context, v *view) error {
 	return nil
 }
 
-// ask gives the question at most a second: meanwhile no event is taken.
+// ask gives the check at most a second. The view takes no event during it.
 func (f Follower) ask(ctx context.Context, g Goal) bool {
 	ctx, cancel := context.WithTimeout(ctx, askInterval)
 	defer cancel()
 	return g.Until(ctx)
 }
 
-// nudgeBound is for all that is nudged at once: meanwhile no event is taken.
+// nudgeBound is for all requests at once. The view takes no event during them.
 const nudgeBound = 5 * time.Second
 
-// wakeInterval is short against what a controller sleeps that has failed often: CAPRKE2, which polls a machine that
-// starts, was seen asleep for minutes beside an API server that answered.
+// wakeInterval is short compared with the backoff of a controller that has failed often: CAPRKE2, which polls a
+// starting machine, was seen asleep for minutes while the API server answered.
 const wakeInterval = 10 * time.Second
 
-// nudgeAll has the controllers of objects look at them now. That one cannot be nudged costs time only: its controller
-// looks again by itself.
+// nudgeAll requests a reconciliation of each object. A failure only costs time: the controller reconciles by itself
+// later.
 func nudgeAll(ctx context.Context, nudge func(context.Context, *unstructured.Unstructured) error,
 	objects func() []*unstructured.Unstructured, report pipeline.Reporter) {
 	if nudge == nil {

@@ -149,7 +149,7 @@ func TestAwaitSurvivesACutWatch(t *testing.T) {
 	}
 }
 
-// What nobody answers for any more is not waited for until the phase's bound, nor is a component blamed.
+// A wait for an API server that is gone ends before the phase's bound, and blames no component.
 func TestAwaitEndsWhenTheServerIsGone(t *testing.T) {
 	for name, fails := range map[string]func(*apiserver.Proxy){"gone": (*apiserver.Proxy).Close,
 		"hangs": (*apiserver.Proxy).Hang} {
@@ -167,7 +167,7 @@ func TestAwaitEndsWhenTheServerIsGone(t *testing.T) {
 			fails(proxy)
 			err := s.end()
 			if fault.CodeOf(err) != fault.ClusterUnreachable ||
-				!strings.Contains(err.Error(), "the bootstrap cluster has given no answer for ") ||
+				!strings.Contains(err.Error(), "the bootstrap cluster has not answered for ") ||
 				!fault.CanRetry(err) {
 				t.Fatalf("error %v", err)
 			}
@@ -178,7 +178,7 @@ func TestAwaitEndsWhenTheServerIsGone(t *testing.T) {
 	}
 }
 
-// A nudge only saves time: that it fails is told, and the wait goes on.
+// A nudge only saves time: its failure is reported, and the wait continues.
 func TestAwaitGoesOnAfterANudgeThatFails(t *testing.T) {
 	s := newScene(t, "nudge")
 	proxy, c := proxied(t)
@@ -188,7 +188,7 @@ func TestAwaitGoesOnAfterANudgeThatFails(t *testing.T) {
 	s.await(s.ctx, c, "first", "second")
 	s.heard("second, which waits for first", waitsFor("first"))
 	s.ready("first")
-	s.eventually("the failure is told", func() bool { return s.ear.logged("nudge/second") })
+	s.eventually("the failure is reported", func() bool { return s.ear.logged("nudge/second") })
 	s.ready("second")
 	if err := s.end(); err != nil {
 		t.Fatal(err)

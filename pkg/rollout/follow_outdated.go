@@ -35,7 +35,7 @@ func dropOutdated(ctx context.Context, c *kube.Cluster, cluster Key) error {
 	return errors.Join(failed...)
 }
 
-// dropOutdatedOf does so for the infrastructure machine that a Machine names.
+// dropOutdatedOf does this for the infrastructure machine that a Machine names.
 func dropOutdatedOf(ctx context.Context, c *kube.Cluster, machine *unstructured.Unstructured) error {
 	text := func(field string) string {
 		value, _, _ := unstructured.NestedString(machine.Object, "spec", "infrastructureRef", field)
@@ -55,7 +55,7 @@ func dropOutdatedOf(ctx context.Context, c *kube.Cluster, machine *unstructured.
 	if !contradicts(infrastructure, "Ready") {
 		return nil
 	}
-	// The resource version: what its controller has written since is not touched.
+	// The resource version keeps what the controller has written since.
 	patch := fmt.Sprintf(`{"metadata":{"resourceVersion":%q},"status":{"deprecated":null}}`,
 		infrastructure.GetResourceVersion())
 	if err := c.Status().Patch(ctx, infrastructure, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {

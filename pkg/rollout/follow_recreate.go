@@ -15,15 +15,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// recreateFirstMachine deletes the machine of a control plane that has never come up, if it was made with values that
-// have changed since: Cluster API waits for that machine and makes no other. It returns the machine's name, and ""
-// where there is nothing to do. With more machines than one, a node, or no status yet, the control plane may have come
-// up, whatever it says.
+// recreateFirstMachine deletes the machine of a control plane that has never come up, if the values that it was made
+// with have changed: Cluster API waits for that machine and makes no other. It returns the machine's name, or "" if
+// there is nothing to do. If there are several machines, a node, or no status yet, the control plane may have come up,
+// whatever it reports.
 func recreateFirstMachine(ctx context.Context, c *kube.Cluster, seen *unstructured.Unstructured) (string, error) {
 	controlPlane := &unstructured.Unstructured{}
 	controlPlane.SetGroupVersionKind(seen.GroupVersionKind())
 	if err := c.Get(ctx, client.ObjectKeyFromObject(seen), controlPlane); err != nil {
-		return "", fmt.Errorf("look at %s %s again: %w", seen.GetKind(), client.ObjectKeyFromObject(seen), err)
+		return "", fmt.Errorf("get %s %s: %w", seen.GetKind(), client.ObjectKeyFromObject(seen), err)
 	}
 	if initialized(controlPlane) || controlPlane.GetDeletionTimestamp() != nil || health.Paused(controlPlane) ||
 		len(health.Conditions(controlPlane)) == 0 {
@@ -33,7 +33,7 @@ func recreateFirstMachine(ctx context.Context, c *kube.Cluster, seen *unstructur
 	cluster.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "Cluster"})
 	key := client.ObjectKey{Namespace: controlPlane.GetNamespace(), Name: controlPlane.GetLabels()[clusterLabel]}
 	if err := c.Get(ctx, key, cluster); err != nil {
-		return "", fmt.Errorf("look at Cluster %s: %w", key, err)
+		return "", fmt.Errorf("get Cluster %s: %w", key, err)
 	}
 	if initialized(cluster) || cluster.GetDeletionTimestamp() != nil || health.Paused(cluster) {
 		return "", nil
@@ -62,13 +62,13 @@ func recreateFirstMachine(ctx context.Context, c *kube.Cluster, seen *unstructur
 	}
 	uid, version := machine.GetUID(), machine.GetResourceVersion()
 	if err := c.Delete(ctx, machine, client.Preconditions{UID: &uid, ResourceVersion: &version}); err != nil {
-		return "", fmt.Errorf("delete Machine %s, which was made with values that have changed: %w",
+		return "", fmt.Errorf("delete Machine %s, made with outdated values: %w",
 			client.ObjectKeyFromObject(machine), err)
 	}
 	return machine.GetName(), nil
 }
 
-// renewing tells of machines that are recreated.
+// renewing reports machines that are recreated.
 func (f Follower) renewing(report pipeline.Reporter) func(context.Context, *unstructured.Unstructured) error {
 	if f.renew == nil {
 		return nil
@@ -76,22 +76,22 @@ func (f Follower) renewing(report pipeline.Reporter) func(context.Context, *unst
 	return func(ctx context.Context, controlPlane *unstructured.Unstructured) error {
 		machine, err := f.renew(ctx, controlPlane)
 		if machine != "" {
-			report.Progress("Machine %s never came up, and what it was made with has changed: deleted, so that "+
+			report.Progress("Machine %s never came up, and the values it was made with have changed: deleted, so that "+
 				"Cluster API makes another", machine)
 		}
 		return err
 	}
 }
 
-// ofCluster says whether an object is of a Cluster, and not of somebody else's.
+// ofCluster reports whether an object belongs to this Cluster.
 func ofCluster(o *unstructured.Unstructured, cluster Key) bool {
 	return o.GetNamespace() == cluster.Namespace && cluster.Name != "" && o.GetLabels()[clusterLabel] == cluster.Name
 }
 
-// clusterLabel names the Cluster that an object is of.
+// clusterLabel names the Cluster that an object belongs to.
 const clusterLabel = "cluster.x-k8s.io/cluster-name"
 
-// initialized says whether an API server of a control plane, or of a Cluster, was ever seen.
+// initialized reports whether the API server of a control plane or of a Cluster has ever answered.
 func initialized(controlPlane *unstructured.Unstructured) bool {
 	for _, path := range [][]string{{"status", "initialization", "controlPlaneInitialized"}, {"status", "initialized"},
 		{"status", "ready"}} {
@@ -104,15 +104,15 @@ func initialized(controlPlane *unstructured.Unstructured) bool {
 		health.ConditionOf(controlPlane, "Available").True()
 }
 
-// beforeNode says whether a machine is known not to have become a node.
+// beforeNode reports whether a machine is known not to have become a node.
 func beforeNode(machine *unstructured.Unstructured) bool {
 	node, _, _ := unstructured.NestedMap(machine.Object, "status", "nodeRef")
 	phase, _, _ := unstructured.NestedString(machine.Object, "status", "phase")
 	return len(node) == 0 && slices.Contains([]string{"Pending", "Provisioning", "Provisioned"}, phase)
 }
 
-// outdated says whether a machine is known not to be as its control plane has it now: its control plane says so, or it
-// was made of another template.
+// outdated reports whether a machine is known to differ from what its control plane specifies now: its control plane
+// says so, or it was made from another template.
 func outdated(ctx context.Context, c *kube.Cluster, controlPlane, machine *unstructured.Unstructured) (bool, error) {
 	if upToDate := health.ConditionOf(machine, "UpToDate"); upToDate.Status == "False" {
 		return true, nil
@@ -131,7 +131,7 @@ func outdated(ctx context.Context, c *kube.Cluster, controlPlane, machine *unstr
 	return of != "" && of != wanted, nil
 }
 
-// infrastructureOf is the infrastructure machine of a Machine; nil: it has none.
+// infrastructureOf returns the infrastructure machine of a Machine. Nil means it has none.
 func infrastructureOf(ctx context.Context, c *kube.Cluster, machine *unstructured.Unstructured) (
 	*unstructured.Unstructured, error) {
 	r := health.InfrastructureOf(machine)
@@ -140,7 +140,7 @@ func infrastructureOf(ctx context.Context, c *kube.Cluster, machine *unstructure
 	}
 	mapping, err := c.RESTMapper().RESTMapping(schema.GroupKind{Group: r.Group, Kind: r.Kind})
 	if err != nil {
-		return nil, fmt.Errorf("look for %s, the infrastructure of Machine %s: %w", r,
+		return nil, fmt.Errorf("find %s, the infrastructure of Machine %s: %w", r,
 			client.ObjectKeyFromObject(machine), err)
 	}
 	made := &unstructured.Unstructured{}
@@ -150,7 +150,7 @@ func infrastructureOf(ctx context.Context, c *kube.Cluster, machine *unstructure
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("look at %s, the infrastructure of Machine %s: %w", r,
+		return nil, fmt.Errorf("get %s, the infrastructure of Machine %s: %w", r,
 			client.ObjectKeyFromObject(machine), err)
 	}
 	return made, nil

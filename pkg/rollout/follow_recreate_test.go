@@ -71,7 +71,7 @@ metadata: {namespace: management, name: m2, uid: m2, ownerReferences: [{apiVersi
 		"with another configuration": {objects: replace(replace(firstMachine, "name: old", "name: new"),
 			"phase: Provisioning}", "phase: Provisioning, conditions: [{type: UpToDate, status: \"False\"}]}"),
 			want: "m"},
-		"nobody knows what it is of": {objects: replace(firstMachine, "cluster.x-k8s.io/cloned-from-name: old",
+		"its template is not known": {objects: replace(firstMachine, "cluster.x-k8s.io/cloned-from-name: old",
 			"a: b")},
 		"its infrastructure is not seen": {objects: replace(firstMachine, "kind: DevMachine, name: m}",
 			"kind: DevMachine, name: gone}")},

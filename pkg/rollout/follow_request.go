@@ -12,12 +12,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// requestReconcile has the controller of an object look at it now: it changes an annotation, and takes the change back.
+// requestReconcile makes the controller of an object reconcile it now: it sets an annotation and removes it again.
 func requestReconcile(ctx context.Context, c *kube.Cluster, o *unstructured.Unstructured) error {
 	for _, value := range []string{`"now"`, "null"} {
 		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, owned.WokenAnnotation, value)
 		if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-			return fmt.Errorf("wake the controller of %s %s in the %s cluster: %w", o.GetKind(),
+			return fmt.Errorf("request a reconciliation of %s %s in the %s cluster: %w", o.GetKind(),
 				client.ObjectKeyFromObject(o), c.Name, err)
 		}
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// MaxSilence is how long an API server that is followed may give no answer. One that restarts, or is replaced, is back
-// sooner. With the last question, the wait ends within a minute.
+// MaxSilence is how long a followed API server may fail to answer. One that restarts or is replaced is back sooner.
+// Including the last request, the wait ends within a minute.
 const MaxSilence = 50 * time.Second
 
-// questions are how often an API server is asked within the time that it may be silent.
+// questions is how often the API server is checked during MaxSilence.
 const questions = 12
 
 // Listen returns nil when ctx ends, and an error with the code fault.ClusterUnreachable when the API server of a
@@ -26,7 +26,7 @@ func Listen(ctx context.Context, c *kube.Cluster) error {
 }
 
 // listen returns nil when ctx ends, and an error with the code fault.ClusterUnreachable when the API server gave no
-// answer for too long: a watch alone goes on trying, and what it waits for would be blamed.
+// answer for too long: a watch alone retries for ever, and the wait would blame its goals.
 func (f Follower) listen(ctx context.Context) error {
 	if f.silence == 0 {
 		<-ctx.Done()
@@ -48,14 +48,14 @@ func (f Follower) listen(ctx context.Context) error {
 			continue
 		}
 		if silence := time.Since(heard); ctx.Err() == nil && silence >= f.silence {
-			return fault.Retryable(fmt.Errorf("the %s cluster has given no answer for %s: %w", f.cluster.Name,
+			return fault.Retryable(fmt.Errorf("the %s cluster has not answered for %s: %w", f.cluster.Name,
 				silence.Round(time.Second), err), fault.ClusterUnreachable,
-				"See whether what it runs on is up (docker ps -a), and run the same command again.")
+				"Check that its machine or container is running (docker ps -a), and run the same command again.")
 		}
 	}
 }
 
-// answers asks once, for no longer than until the next question is due: a server that hangs is as silent as one that is
+// answers sends one request, which may take until the next one is due: a server that hangs is as silent as one that is
 // gone.
 func (f Follower) answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, f.silence/questions)

@@ -82,9 +82,9 @@ func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 		"a Kustomization that is no goal":    {kustomization("own", suspended), false},
 		"a goal":                             {kustomization("a", suspended), true},
 		"one of a goal's name elsewhere":     {kustomization("a", suspended, elsewhere), false},
-		"a source beside the goals":          {kustomization("telco-cloud-init", suspended, source), true},
+		"a source that is no goal":           {kustomization("telco-cloud-init", suspended, source), true},
 		"a source in another namespace":      {kustomization("podinfo", suspended, source, elsewhere), false},
-		"a user's source beside the goals":   {kustomization("podinfo", suspended, source), false},
+		"a user's source that is no goal":    {kustomization("podinfo", suspended, source), false},
 		"a source that the release has made": {kustomization("mine", suspended, source, released), true},
 		"a goal that gave up":                {kustomization("a", stalled), true},
 		"another Kustomization that gave up": {kustomization("own", stalled), false},
@@ -146,7 +146,7 @@ func TestAComponentThatIsLeftOutAndGaveUpIsHopeless(t *testing.T) {
 		"it gave up": {object: kustomization("cluster", stalled, released),
 			unrecoverable: true},
 		"it failed and is tried again":            {object: kustomization("cluster", ready("False", 2), released)},
-		"somebody has suspended it":               {object: kustomization("cluster", suspended, released)},
+		"suspended by a user":                     {object: kustomization("cluster", suspended, released)},
 		"the HelmRelease may yet change it":       {object: kustomization("cluster", stalled, released), made: unknown},
 		"it gave up on an older revision":         {object: kustomization("cluster", stalled, released, attempted)},
 		"one that the release has not made":       {object: kustomization("cluster", stalled)},
@@ -161,7 +161,7 @@ func TestAComponentThatIsLeftOutAndGaveUpIsHopeless(t *testing.T) {
 				t.Fatalf("error %v, want one: %t", err, tc.unrecoverable)
 			}
 			if err != nil && (fault.CodeOf(err) != fault.ComponentStuck ||
-				!strings.Contains(err.Error(), "Kustomization/cluster in the bootstrap cluster gave up: InvalidPath: "+
+				!strings.Contains(err.Error(), "Kustomization/cluster in the bootstrap cluster has given up: InvalidPath: "+
 					"there is no such path")) {
 				t.Errorf("code %q: %v", fault.CodeOf(err), err)
 			}

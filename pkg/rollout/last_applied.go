@@ -14,8 +14,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// LastAppliedValues reads the objects that carry the values which a cluster was last given; nil where one does not
-// exist.
+// LastAppliedValues reads the objects with the values that a cluster was last given. It returns nil for those that do
+// not exist.
 func LastAppliedValues(ctx context.Context, c *kube.Cluster) (environment.Objects, error) {
 	values, secrets, infra := &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Secret{}
 	var given environment.Objects
@@ -39,7 +39,7 @@ func LastAppliedValues(ctx context.Context, c *kube.Cluster) (environment.Object
 	return given, errors.Join(err, errSecrets, errInfra)
 }
 
-// Applied returns an environment as a run applies it to a cluster, with the values that the cluster keeps.
+// Applied returns an environment as a run applies it to a cluster, with the values stored in the cluster.
 func Applied(ctx context.Context, c *kube.Cluster, env *environment.Environment) (*environment.Environment, error) {
 	last, err := LastAppliedValues(ctx, c)
 	if err == nil && last.Values != nil && last.Values.Labels[owned.ClusterLabel] == env.ClusterName() {
@@ -51,7 +51,7 @@ func Applied(ctx context.Context, c *kube.Cluster, env *environment.Environment)
 	return env, nil
 }
 
-// keep returns an environment with what a cluster keeps of the values that flags and a shell gave it.
+// keep returns an environment with the stored values that flags and the shell once gave.
 func keep(env *environment.Environment, last environment.Objects) (*environment.Environment, error) {
 	env, err := env.KeepFlags(last)
 	if err != nil {
@@ -61,8 +61,9 @@ func keep(env *environment.Environment, last environment.Objects) (*environment.
 	return env, err
 }
 
-// Differences returns how the values of an environment differ from those that a cluster was last given, and for which
-// cluster those were: only where it is the environment's own is anything compared. Empty: it was given none yet.
+// Differences returns how the values of an environment differ from those that a cluster was last given, and the cluster
+// that those were for. It compares only values for the environment's own cluster. Empty means the cluster was given
+// none yet.
 func Differences(ctx context.Context, c *kube.Cluster, env *environment.Environment) (differ []environment.Change,
 	whose string, err error) {
 	last, err := LastAppliedValues(ctx, c)
@@ -73,7 +74,7 @@ func Differences(ctx context.Context, c *kube.Cluster, env *environment.Environm
 		return nil, "", nil
 	}
 	if whose = last.Values.Labels[owned.ClusterLabel]; whose != env.ClusterName() {
-		return nil, cmp.Or(whose, "nobody that is known"), nil
+		return nil, cmp.Or(whose, "an unknown cluster"), nil
 	}
 	kept, err := keep(env, last)
 	if err == nil {

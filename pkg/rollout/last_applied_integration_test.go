@@ -63,7 +63,7 @@ func TestDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.AuthInfos[config.Contexts[config.CurrentContext].AuthInfo].Impersonate = "nobody"
+	config.AuthInfos[config.Contexts[config.CurrentContext].AuthInfo].Impersonate = "no-rights"
 	kubeconfig, err := clientcmd.Write(*config)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	if differ, whose, err := Differences(ctx, refused, load()); err == nil {
-		t.Errorf("as somebody who may read nothing: %v, %q, and no error", differ, whose)
+		t.Errorf("as a user without rights: %v, %q, and no error", differ, whose)
 	}
 	if given.Values.Labels[owned.ClusterLabel] != own {
 		t.Error("the values do not say whose they are")

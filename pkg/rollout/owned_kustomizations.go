@@ -14,25 +14,25 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// Labels that helm-controller puts on all that a HelmRelease made.
+// Labels that helm-controller puts on everything that a HelmRelease makes.
 const (
 	madeByName      = "helm.toolkit.fluxcd.io/name"
 	madeByNamespace = "helm.toolkit.fluxcd.io/namespace"
 )
 
-// ReleaseLabels are the labels of all that the release made in a cluster.
+// ReleaseLabels are the labels of everything that the release makes in a cluster.
 func ReleaseLabels() map[string]string {
 	return map[string]string{madeByName: flux.ReleaseName, madeByNamespace: flux.Namespace}
 }
 
-// made says whether the release made an object.
+// made reports whether the release made an object.
 func made(o v1.Object) bool {
 	labels := o.GetLabels()
 	return labels[madeByName] == flux.ReleaseName && labels[madeByNamespace] == flux.Namespace
 }
 
-// OwnedKustomizations returns the Kustomizations that the release made in a cluster: by the chart that the source
-// holds, whatever this program carries. A release that made none is an error: nobody would see when the cluster is up.
+// OwnedKustomizations returns the Kustomizations that the release made in a cluster, by the chart in the source, which
+// may differ from this program's. It fails if the release made none: without them no wait could end.
 func OwnedKustomizations(ctx context.Context, c *kube.Cluster) ([]client.ObjectKey, error) {
 	list, err := flux.Kustomizations(ctx, c)
 	if err != nil {
@@ -53,7 +53,7 @@ func OwnedKustomizations(ctx context.Context, c *kube.Cluster) ([]client.ObjectK
 	return keys, nil
 }
 
-// madeGoals are those of Made that are not left out, for a Goal.
+// madeGoals returns those of Made that are not left out, for a Goal.
 func madeGoals(c *kube.Cluster, leftOut []string) func(context.Context) ([]Key, error) {
 	return func(ctx context.Context) ([]Key, error) {
 		all, err := OwnedKustomizations(ctx, c)

@@ -44,7 +44,7 @@ func TestGoalsAreWhatTheReleaseMade(t *testing.T) {
 			asked: true},
 		"what it made is not ready": {objects: []*unstructured.Unstructured{release(true),
 			component("a", false)}, made: a, asked: true},
-		"nobody says what it made": {objects: []*unstructured.Unstructured{release(true),
+		"not known what it made": {objects: []*unstructured.Unstructured{release(true),
 			component("a", true)}, err: errors.New("i/o timeout"), asked: true},
 		"it made nothing": {objects: []*unstructured.Unstructured{release(true)},
 			err: fault.New(fault.ComponentStuck, "no Kustomization", ""), asked: true, fails: fault.ComponentStuck},

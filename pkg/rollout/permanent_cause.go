@@ -13,30 +13,28 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// Cause is why something does not get ready and cannot by itself, as somebody found out who looked deeper than a
-// Follower does.
+// Cause is a permanent reason why an object does not become ready, as found by a deeper diagnosis than a Follower's.
 type Cause struct {
-	Rule         string   // what found it
+	Rule         string   // the diagnosis rule
 	Cluster      string   // "bootstrap" or "management"
-	Object       string   // what says so, as Kind/namespace/name
+	Object       string   // the object that shows it, as Kind/namespace/name
 	Text, Remedy string   // for people
-	Delays       []string // the objects that do not get ready for it, in the form of Object
+	Delays       []string // the objects that do not become ready because of it, in the form of Object
 }
 
 const (
-	// causesInterval is between two looks for causes. One takes a second or three, and reads both clusters.
+	// causesInterval is the time between two diagnoses. One takes one to three seconds and reads both clusters.
 	causesInterval = 30 * time.Second
-	// permanentAfter is how long a cause must have been there, in each of several looks, to end a wait: what failed
-	// once is tried again within seconds, and a look between two steps of a controller may see what is gone with the
-	// next one.
+	// permanentAfter is how long a cause must persist, over several diagnoses, to end a wait: a controller retries a
+	// failure within seconds, and a diagnosis between two of its steps may find a cause that the next step removes.
 	permanentAfter = 2 * time.Minute
-	// permanentPodAfter is the same for a Pod: kubelet waits up to five minutes before it tries an image again.
+	// permanentPodAfter is the same for a Pod: the kubelet waits up to five minutes before it retries an image.
 	permanentPodAfter = 6 * time.Minute
-	warnedAfter       = 2   // looks
-	mostOfText        = 120 // characters of a cause that are told: its remedy stands behind it
+	warnedAfter       = 2   // diagnoses
+	mostOfText        = 120 // characters of a cause that are shown: its remedy follows
 )
 
-// lookForCauses asks for causes again and again until ctx ends. What cannot be asked is no cause, and takes none away.
+// lookForCauses runs diagnoses until ctx ends. A failed diagnosis adds no cause and removes none.
 func (f Follower) lookForCauses(ctx context.Context, found chan<- []Cause) {
 	if f.causes == nil {
 		return
@@ -57,7 +55,7 @@ func (f Follower) lookForCauses(ctx context.Context, found chan<- []Cause) {
 			asked <- err
 		}()
 		select {
-		case <-ctx.Done(): // a look may hang in what takes no context, such as kind; the wait has its end without it
+		case <-ctx.Done(): // a diagnosis may hang in a call without a context, such as kind's; the wait ends without it
 			return
 		case err := <-asked:
 			if err != nil {
@@ -72,7 +70,7 @@ func (f Follower) lookForCauses(ctx context.Context, found chan<- []Cause) {
 	}
 }
 
-// causeTracker holds which causes were found, since when, and in how many looks.
+// causeTracker records which causes were found, since when, and in how many diagnoses.
 type causeTracker struct {
 	seen map[string]sighting
 }
@@ -82,15 +80,15 @@ type sighting struct {
 	looks int
 }
 
-// consider takes what a look at a time has found. A cause counts while it delays something that is waited for, and from
-// the first of the looks that all have found it.
+// consider records the causes of one diagnosis. A cause counts while it delays something that is waited for, from the
+// first of the uninterrupted diagnoses that found it.
 func (d *causeTracker) consider(causes []Cause, at time.Time, blocked []event.Object) (told []Cause, permanent *Cause) {
 	seen := map[string]sighting{}
 	for _, c := range causes {
 		if !slices.ContainsFunc(blocked, c.delays) {
 			continue
 		}
-		key := c.Rule + " " + c.Cluster + " " + c.Object // the text may name times and numbers, which change
+		key := c.Rule + " " + c.Cluster + " " + c.Object // the text may contain times and numbers, which change
 		s, before := d.seen[key]
 		if !before {
 			s.since = at
@@ -108,7 +106,7 @@ func (d *causeTracker) consider(causes []Cause, at time.Time, blocked []event.Ob
 	return told, permanent
 }
 
-// patience is how long a cause must have been there to end a wait.
+// patience is how long a cause must persist to end a wait.
 func (c Cause) patience() time.Duration {
 	if strings.HasPrefix(c.Object, "Pod/") {
 		return permanentPodAfter
@@ -116,27 +114,27 @@ func (c Cause) patience() time.Duration {
 	return permanentAfter
 }
 
-// delays says whether an object does not get ready for a cause.
+// delays reports whether a cause delays an object.
 func (c Cause) delays(o event.Object) bool {
 	name := strings.ReplaceAll(o.Kind+"/"+o.Namespace+"/"+o.Name, "//", "/") // some have no namespace
 	return o.Cluster == c.Cluster && (c.Object == name || slices.Contains(c.Delays, name))
 }
 
-// permanentCause tells of causes that were found, and returns the error of a wait that cannot end well. To be patient
-// is to tell only.
+// permanentCause warns of the causes found, and returns the error of a wait that cannot succeed. A patient Follower
+// only warns.
 func (f Follower) permanentCause(d *causeTracker, causes []Cause, v *view, report pipeline.Reporter) error {
 	told, permanent := d.consider(causes, f.now(), v.blocked())
 	for _, c := range told {
-		report.Warn("%s (%s in the %s cluster), which does not go away by itself; remedy: %s",
+		report.Warn("%s (%s in the %s cluster) does not go away by itself; remedy: %s",
 			oneline.Of(c.Text, mostOfText), c.Object, c.Cluster, c.Remedy)
 	}
 	if permanent == nil || f.patient {
 		return nil
 	}
 	return fault.New(fault.ComponentStuck,
-		fmt.Sprintf("waiting for %s: %s (%s in the %s cluster), which has not gone away for %s and does not by itself",
+		fmt.Sprintf("waiting for %s: %s (%s in the %s cluster): not gone after %s, and it does not go away by itself",
 			v.goal.What, oneline.Of(permanent.Text, 3*mostOfText), permanent.Object, permanent.Cluster,
 			permanent.patience()),
-		permanent.Remedy+". Then run the same command again, which goes on where it was. With --keep-waiting it waits "+
-			"until it is out of time.")
+		permanent.Remedy+". Then run the same command again: it resumes. "+
+			"Add --keep-waiting to wait until the time limit.")
 }

@@ -31,7 +31,7 @@ func TestConsider(t *testing.T) {
 	for name, tc := range map[string]struct {
 		looks      [][]Cause // one each 30 s
 		blocked    []event.Object
-		tells, end int // looks in which it is told of, and which ends the wait; -1: none
+		tells, end int // number of the diagnosis that reports it, and of the one that ends the wait; -1: none
 	}{
 		"it stays": {slices.Repeat([][]Cause{{noFlavor()}}, 6), waiting, 1, 4},
 		"it is gone in between": {[][]Cause{{noFlavor()}, {}, {noFlavor()}, {}, {noFlavor()}, {}}, waiting,
@@ -45,7 +45,7 @@ func TestConsider(t *testing.T) {
 			{noFlavor()}, {noFlavor()}, {noFlavor()}}, waiting, 1, 4},
 		"a Pod, which is tried again": {slices.Repeat(
 			[][]Cause{{changed(func(c *Cause) { c.Object = "Pod/flux-system/p" })}}, 14), waiting, 1, 12},
-		"nobody waits for it": {slices.Repeat([][]Cause{{noFlavor()}}, 6),
+		"no goal waits for it": {slices.Repeat([][]Cause{{noFlavor()}}, 6),
 			[]event.Object{{Cluster: "bootstrap", Kind: "Kustomization", Namespace: "flux-system", Name: "other"}}, -1,
 			-1},
 		"one of the other cluster": {slices.Repeat([][]Cause{{noFlavor()}}, 6),
@@ -68,13 +68,13 @@ func TestConsider(t *testing.T) {
 				}
 			}
 			if told != tc.tells || ended != tc.end {
-				t.Errorf("told of in look %d and ended by look %d, want %d and %d", told, ended, tc.tells, tc.end)
+				t.Errorf("reported by diagnosis %d and ended by diagnosis %d, want %d and %d", told, ended, tc.tells, tc.end)
 			}
 		})
 	}
 }
 
-// A wait ends when its cause has been there for a while; a patient one goes on; and a look that fails says nothing.
+// A wait ends when its cause has persisted for a while. A patient one continues. A failed diagnosis changes nothing.
 func TestAWaitThatCannotEndWellEnds(t *testing.T) {
 	for name, tc := range map[string]struct {
 		patient bool

@@ -61,7 +61,7 @@ func TestACommitWithoutDefinitionsTakesNothingAway(t *testing.T) {
 		"manager.yaml]\n",
 		"capi/crd.yaml": shopDefinition, "capi/namespace.yaml": shopNamespace, "capi/settings.yaml": shopSettings,
 		"capi/manager.yaml": shopManager}
-	// A namespace that is deleted stays terminating here: nobody runs its controller.
+	// A deleted namespace stays terminating here: its controller does not run.
 	withNamespace := map[string]string{"capi/kustomization.yaml": "resources: [namespace.yaml, manager.yaml]\n",
 		"capi/namespace.yaml": shopNamespace, "capi/manager.yaml": shopManager}
 	broken := map[string]string{"capi/kustomization.yaml": "resources: [manager.yaml]\n",
@@ -227,7 +227,7 @@ func (p pruned) gone(kind, namespace, name string) {
 	}
 }
 
-// there holds the definition, the namespace and the object: nobody has begun to delete them.
+// there verifies that the definition, the namespace and the object exist and are not being deleted.
 func (p pruned) there() {
 	p.t.Helper()
 	p.has("CustomResourceDefinition", "", "shops.example.org")

@@ -19,15 +19,15 @@ import (
 type Release struct {
 	Environment *environment.Environment
 	Source      source.Source
-	Published   content.Published // of an embedded source
+	Published   content.Published // for an embedded source
 	Phase       environment.Phase
 	// Definition is false while another cluster still owns the cluster definitions: the component `cluster` is off.
 	Definition bool
-	// ProvidersOnly is for a bootstrap cluster that installs nothing in the management cluster.
+	// ProvidersOnly is for a bootstrap cluster that installs nothing else in the management cluster.
 	ProvidersOnly bool
 }
 
-// values are what cluster-init itself decides about the chart; they win over all others.
+// values are the chart values that cluster-init itself decides. They override all others.
 func (r Release) values() map[string]any {
 	values := map[string]any{"phase": string(r.Phase), "source": r.Source.Values()}
 	off := map[string]any{}
@@ -45,10 +45,10 @@ func (r Release) values() map[string]any {
 	return values
 }
 
-// insideComponents are those that the bootstrap cluster installs in the management cluster.
+// insideComponents are the components that the bootstrap cluster installs in the management cluster.
 func insideComponents() []string { return []string{"cni", "cloud-provider", "cinder-csi"} }
 
-// objects returns all that has to be in the cluster for the release, in the order in which it is applied.
+// objects returns all objects that the release needs in the cluster, in the order in which Apply applies them.
 func (r Release) objects() ([]client.Object, error) {
 	values, err := r.Environment.Objects()
 	if err != nil {
@@ -73,8 +73,8 @@ func (r Release) objects() ([]client.Object, error) {
 	return append(objects, helmRelease), nil
 }
 
-// Apply applies the release to a cluster, takes back what was suspended there for a pivot that did not start, and has
-// Flux look at it now. It returns the token that the HelmRelease's status carries once Flux has done so.
+// Apply applies the release to a cluster, resumes what was suspended there for a pivot that did not start, and requests
+// a reconciliation. It returns the token that the HelmRelease's status carries once Flux has handled the request.
 func (r Release) Apply(ctx context.Context, c *kube.Cluster, s Suspension, now time.Time) (token string, err error) {
 	objects, err := r.objects()
 	if err != nil {
@@ -89,8 +89,8 @@ func (r Release) Apply(ctx context.Context, c *kube.Cluster, s Suspension, now t
 	return now.Format(time.RFC3339Nano), flux.RequestReset(ctx, c, helmRelease(), now)
 }
 
-// Goal is that the HelmRelease of c was reconciled after token (empty: at any time) and that the Kustomizations that it
-// made are ready at the revision that is published now, all but those that are left out.
+// Goal is that the HelmRelease of c was reconciled after token (empty: at any time), and that its Kustomizations are
+// ready at the published revision, except those that are left out.
 func (r Release) Goal(c *kube.Cluster, token string, leftOut ...string) Goal {
 	return Goal{What: "the components of the " + c.Name + " cluster", Ready: []Key{releaseKey()},
 		Handled: map[Key]string{releaseKey(): token},

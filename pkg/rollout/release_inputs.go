@@ -14,9 +14,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
-// ReleaseInputs returns all that a release of a cluster is made from, for a backup: the HelmRelease telco-cloud-init,
-// the ConfigMaps and Secrets that its values come from, its sources and their Secrets. What the release names and what
-// is not there is an error, unless it is optional.
+// ReleaseInputs returns everything that a cluster's release is made from, for a backup: the HelmRelease
+// telco-cloud-init, the ConfigMaps and Secrets with its values, its sources and their Secrets. It fails if something
+// that the release names is missing and not optional.
 func ReleaseInputs(ctx context.Context, c client.Reader) ([]*unstructured.Unstructured, error) {
 	k := keeping{ctx: ctx, client: c, have: map[string]bool{}}
 	release := k.read(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind), flux.ReleaseName, false)
@@ -63,8 +63,8 @@ func (k *keeping) source(kind, name string) {
 	}
 }
 
-// read returns nil where there is nothing more to do: it was read before, an error came first, or it is optional and
-// not there.
+// read returns nil if there is nothing more to do: the object was read before, an error came first, or it is optional
+// and missing.
 func (k *keeping) read(gvk schema.GroupVersionKind, name string, optional bool) *unstructured.Unstructured {
 	if k.err != nil || k.have[gvk.Kind+"/"+name] {
 		return nil

@@ -30,7 +30,7 @@ const fromRegistry = `
 ---
 {apiVersion: v1, kind: Secret, metadata: {name: authority}}
 ---
-{apiVersion: v1, kind: Secret, metadata: {name: of-somebody-else}}
+{apiVersion: v1, kind: Secret, metadata: {name: unrelated}}
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: management-cluster-values}}
 ---

@@ -6,7 +6,7 @@ func resource(group, version, plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: group, Version: version, Resource: plural}
 }
 
-// fluxResources are the kinds of Flux that say how far a cluster's components are.
+// fluxResources are the kinds of Flux that report the state of a cluster's components.
 func fluxResources() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{
 		resource("source.toolkit.fluxcd.io", "v1", "ocirepositories"),
@@ -19,7 +19,7 @@ func fluxResources() []schema.GroupVersionResource {
 
 const controlPlaneGroup = "controlplane.cluster.x-k8s.io"
 
-// clusterResources are the kinds of Cluster API that say how far a management cluster is.
+// clusterResources are the kinds of Cluster API that report the state of a management cluster.
 func clusterResources() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{
 		resource("cluster.x-k8s.io", "v1beta2", "clusters"),

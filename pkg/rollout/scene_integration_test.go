@@ -24,7 +24,7 @@ import (
 
 const waitBound = 20 * time.Second
 
-// scene is one test's namespace, and a wait that runs beside the test.
+// scene is one test's namespace, and a wait that runs in the background of the test.
 type scene struct {
 	t         *testing.T
 	ctx       context.Context

@@ -25,20 +25,20 @@ import (
 )
 
 const (
-	// mostArtifact bounds the artifact that is read, compressed, in bytes. The manifests of a repository are far
+	// mostArtifact is the maximum size of the artifact, compressed, in bytes. The manifests of a repository are far
 	// smaller.
 	mostArtifact = 64 << 20
-	// readPatience is how long an artifact that Flux has fetched may be unreadable: source-controller may restart.
+	// readPatience is how long a fetched artifact may be unreadable: source-controller may restart.
 	readPatience = 2 * time.Minute
-	// removeBound is for the removal of the candidate, also when the run is interrupted.
+	// removeBound is for the removal of the candidate, also after an interrupt.
 	removeBound = 10 * time.Second
 )
 
-// CheckSource compares a Git source with what its chart knows of the cluster definitions, before anything of the
-// release reads from it. Flux fetches the source as a candidate, under a name of its own: the release of an earlier
-// run would act at once on a source that changes. Stale definitions are a fault EnvironmentInvalid; a source that
-// cannot be read for readPatience is a retryable fault. The other kinds of source are not checked: cluster-init packs
-// their chart together with the definitions.
+// CheckSource compares a Git source with the hashes of the cluster definitions in its chart, before any object of the
+// release reads from it. Flux fetches the source as a candidate, under another name: the release of an earlier run
+// would act at once on a source that changes. Stale definitions are a fault EnvironmentInvalid. A source that cannot be
+// read for readPatience is a retryable fault. Other kinds of source are not checked: cluster-init packs their chart
+// together with the definitions.
 func (r Release) CheckSource(ctx context.Context, c *kube.Cluster, o Options, report pipeline.Reporter) error {
 	if r.Source.Kind != source.Git || !r.Definition {
 		return nil
@@ -53,8 +53,8 @@ func (r Release) CheckSource(ctx context.Context, c *kube.Cluster, o Options, re
 	}.run(ctx, report)
 }
 
-// definitionPath returns the folder of the cluster definition in the release's source. It is empty where the release
-// has none, or reads it from another repository.
+// definitionPath returns the folder of the cluster definition in the release's source. It is empty if the release has
+// none, or reads it from another repository.
 func (r Release) definitionPath() (string, error) {
 	components, err := r.Environment.Components(r.Phase)
 	if err != nil {
@@ -76,11 +76,11 @@ type sourceCheck struct {
 	most      int64           // bytes of the artifact, compressed
 	heartbeat time.Duration
 	interval  time.Duration // between two attempts
-	patience  time.Duration // with an artifact that cannot be read, and for one attempt
+	patience  time.Duration // how long an artifact may be unreadable, and the bound of one attempt
 	now       func() time.Time
 }
 
-// notFetched is the error of an attempt that Flux is not done for.
+// notFetched is the error of an attempt for which Flux is not finished.
 type notFetched struct{ event.Object }
 
 func (n notFetched) Error() string {
@@ -90,7 +90,7 @@ func (n notFetched) Error() string {
 // awaitedFetch names the wait for Flux.
 const awaitedFetch = "Flux to fetch the source"
 
-// run waits for Flux as long as ctx allows, as for all that Flux makes, and reports what it waits for.
+// run waits for Flux as long as ctx allows, and reports what it waits for.
 func (s sourceCheck) run(ctx context.Context, report pipeline.Reporter) error {
 	token := s.now().Format(time.RFC3339Nano)
 	s.repository().SetAnnotations(map[string]string{meta.ReconcileRequestAnnotation: token})
@@ -112,7 +112,7 @@ func (s sourceCheck) run(ctx context.Context, report pipeline.Reporter) error {
 		case err == nil:
 			return s.judge(content, revision, report)
 		case errors.Is(err, flux.ErrArtifactTooLarge), errors.Is(err, unpack.ErrTooLarge):
-			// No later run could read it either, and such a source works: it is compared less, not refused.
+			// A later run could not read it either, and such a source works: report it, do not refuse it.
 			report.Warn("the machine templates of the source were not compared with its %s: %v. "+
 				"If a template changed and its hash did not, the API server refuses it", definitions.File, err)
 			return nil
@@ -144,7 +144,7 @@ func (s sourceCheck) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 }
 
-// unfinished explains why the wait ended before the content was read: last is the error of the last attempt.
+// unfinished explains why the wait ended before the content was read. last is the error of the last attempt.
 func (s sourceCheck) unfinished(cause, last error) error {
 	_, isFetching := errors.AsType[notFetched](last)
 	switch {
@@ -157,7 +157,7 @@ func (s sourceCheck) unfinished(cause, last error) error {
 		fault.ComponentStuck, "Fix what the message says, and run the same command again.")
 }
 
-// unreadable is the error for content that Flux has and that cannot be read: unknown is never taken for unchanged.
+// unreadable is the error for fetched content that cannot be read: unknown never counts as unchanged.
 func (s sourceCheck) unreadable(err error) error {
 	err = fmt.Errorf("compare the machine templates of the source with its %s: %w", definitions.File, err)
 	hint := fmt.Sprintf("Check that source-controller runs in the %s cluster (kubectl -n %s get pods), "+
@@ -180,8 +180,8 @@ func (s sourceCheck) judge(content fs.FS, revision string, report pipeline.Repor
 	return nil
 }
 
-// attempt applies the candidate and reads what Flux has fetched since token. It applies each time: a candidate that an
-// earlier run has deleted may still be there, and go meanwhile.
+// attempt applies the candidate and reads what Flux has fetched since token. It applies it each time: a candidate that
+// an earlier run deleted may still be there, and disappear later.
 func (s sourceCheck) attempt(ctx context.Context, token string) (revision string, content fs.FS, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
@@ -200,7 +200,7 @@ func (s sourceCheck) attempt(ctx context.Context, token string) (revision string
 	return artifact.Revision, content, err
 }
 
-// fetched returns the artifact that Flux has made of the candidate since token.
+// fetched returns the artifact that Flux has made from the candidate since token.
 func (s sourceCheck) fetched(ctx context.Context, token string) (*meta.Artifact, error) {
 	repository, key := &sourcev1.GitRepository{}, client.ObjectKeyFromObject(s.repository())
 	if err := s.cluster.Get(ctx, key, repository); err != nil {
@@ -239,7 +239,7 @@ func stateOfSource(repository *sourcev1.GitRepository) (health.State, error) {
 	return health.Of(u), nil
 }
 
-// remove deletes the candidate, also when the run is interrupted: its Secret has a copy of the credentials.
+// remove deletes the candidate, also after an interrupt: its Secret has a copy of the credentials.
 func (s sourceCheck) remove(ctx context.Context, report pipeline.Reporter) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeBound)
 	defer cancel()

@@ -46,7 +46,8 @@ const (
 	proxyPath    = "/api/v1/namespaces/flux-system/services/http:source-controller:80/proxy/"
 )
 
-// repositoryWith is the archive of a repository whose chart knows these definitions. Empty: those that are beside it.
+// repositoryWith is the archive of a repository whose chart knows these definitions. Empty means those in the same
+// archive.
 func repositoryWith(t *testing.T, known string, more ...[2]string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -239,7 +240,7 @@ func TestASourceThatCannotBeReadIsRefusedRetryably(t *testing.T) {
 		serve http.HandlerFunc
 		want  string
 	}{
-		"another digest": {other, "and Flux says sha256:"},
+		"another digest": {other, "but Flux reports sha256:"},
 		"no controller":  {absent, "503"},
 		"no answer":      {silent, "deadline exceeded"},
 	} {

@@ -16,18 +16,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Suspension keeps Flux from putting back, in one cluster, what a pivot takes away. It says in an annotation whose it
-// is, so that nothing is resumed that a user, or another pivot, has suspended.
+// Suspension keeps Flux, in one cluster, from restoring what a pivot removes. An annotation names the pivot, so that
+// Resume leaves alone what a user or another pivot has suspended.
 type Suspension struct {
 	Cluster *kube.Cluster
-	// Of is the management cluster that is moved, see owned.SuspendedFor: a user's own bootstrap cluster may have seen
+	// Of is the management cluster that is moved, see owned.SuspendedFor: a user's own bootstrap cluster may have had
 	// others.
 	Of string
 }
 
-// Suspend suspends the HelmRelease first, which would undo the rest, then the Kustomizations, which may outlive it.
-// What is suspended already is left alone. Something has to bear the mark in the end: without it nobody could tell that
-// a pivot was begun.
+// Suspend suspends the HelmRelease first, which would undo the rest, then the Kustomizations, which may outlive it. It
+// skips what is already suspended. It fails if nothing carries the mark in the end: no later run could detect that a
+// pivot had begun.
 func (s Suspension) Suspend(ctx context.Context) error {
 	release := helmRelease()
 	err := s.Cluster.Get(ctx, client.ObjectKeyFromObject(release), release)
@@ -46,7 +46,7 @@ func (s Suspension) Suspend(ctx context.Context) error {
 	}
 	for i := range list {
 		k := &list[i]
-		// what is a user's own goes on
+		// a user's own Kustomization keeps running
 		if k.Spec.Suspend || !made(k) || k.Name != "cluster" && k.Spec.KubeConfig == nil {
 			continue
 		}
@@ -60,17 +60,17 @@ func (s Suspension) Suspend(ctx context.Context) error {
 	marked, err := s.Stands(ctx)
 	if err == nil && !marked {
 		err = fault.New(fault.PivotRefused, fmt.Sprintf("suspend Flux in the %s cluster: HelmRelease %s is gone, and "+
-			"so are its Kustomizations: nothing could tell that a move was begun", s.Cluster.Name, flux.ReleaseName),
-			"Run cluster-init up, which installs the release again, and then the same command.")
+			"so are its Kustomizations: no object is left to record that a move has begun", s.Cluster.Name, flux.ReleaseName),
+			"Run cluster-init up to install the release again, then run the same command.")
 	}
 	return err
 }
 
-// Resume takes Suspend back.
+// Resume undoes Suspend.
 func (s Suspension) Resume(ctx context.Context) error { return s.resume(ctx, true) }
 
-// resume takes Suspend back, without the definition where another cluster has it: its Kustomization goes with the next
-// release, and one that is suspended makes and deletes nothing until then.
+// resume undoes Suspend, except for the definition if another cluster owns it: the next release removes that
+// Kustomization, and while suspended it makes and deletes nothing.
 func (s Suspension) resume(ctx context.Context, definition bool) error {
 	list, err := flux.Kustomizations(ctx, s.Cluster)
 	if err != nil {
@@ -111,13 +111,13 @@ func (s Suspension) set(ctx context.Context, kind string, o client.Object, suspe
 	return nil
 }
 
-// Stands says whether this pivot has suspended what would put back what it takes away, or begun to; false where Flux is
-// not installed yet.
+// Stands reports whether this pivot has suspended the owners of what it removes, or has begun to. It returns false if
+// Flux is not installed yet.
 func (s Suspension) Stands(ctx context.Context) (bool, error) {
 	release := helmRelease()
 	err := s.Cluster.Get(ctx, client.ObjectKeyFromObject(release), release)
 	switch {
-	case apierrors.IsNotFound(err), meta.IsNoMatchError(err): // a Kustomization may have outlived it
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err): // a Kustomization may have outlived the HelmRelease
 	case err != nil:
 		return false, fmt.Errorf("read HelmRelease %s in the %s cluster: %w", flux.ReleaseName, s.Cluster.Name, err)
 	case release.Spec.Suspend && release.Annotations[owned.SuspendedAnnotation] == s.Of:

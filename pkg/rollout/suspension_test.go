@@ -137,8 +137,8 @@ func TestASuspensionThatIsCutOff(t *testing.T) {
 	}
 }
 
-// A HelmRelease that somebody has deleted leaves its Kustomizations: they are suspended, and tell of the pivot. Where
-// nothing could tell, nothing is begun.
+// A HelmRelease that was deleted leaves its Kustomizations: they are suspended, and carry the mark of the pivot. Suspend
+// fails if no object could carry it.
 func TestASuspensionWithoutTheRelease(t *testing.T) {
 	const of = "management/mgmt"
 	c := newCutOff(t)
@@ -182,7 +182,7 @@ func TestWhoseReleaseAClusterHas(t *testing.T) {
 		by      string
 		pivoted bool
 	}{
-		"nobody's":                {nil, "", false},
+		"unmarked":                {nil, "", false},
 		"values only":             {[]client.Object{values}, "a", false},
 		"it builds":               {[]client.Object{values, release("")}, "a", false},
 		"its pivot was begun":     {[]client.Object{values, release("ns/a")}, "a", true},

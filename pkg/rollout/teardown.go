@@ -17,8 +17,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// TeardownRequested says whether the release of a cluster carries the mark of a `down` of the management cluster that
-// of names, see owned.SuspendedFor; false where there is no release.
+// TeardownRequested reports whether the release of a cluster carries the mark of a `down` of the management cluster
+// that of names, see owned.SuspendedFor. It returns false if there is no release.
 func TeardownRequested(ctx context.Context, c *kube.Cluster, of string) (bool, error) {
 	release := helmRelease()
 	err := c.Get(ctx, client.ObjectKeyFromObject(release), release)
@@ -31,19 +31,19 @@ func TeardownRequested(ctx context.Context, c *kube.Cluster, of string) (bool, e
 	return release.Annotations[owned.DownAnnotation] == of, nil
 }
 
-// MarkTakenDown puts that mark on the release of a cluster, which must have one: it outlives the Cluster that is
-// deleted.
+// MarkTakenDown puts that mark on the release of a cluster, which must have one: the release outlives the Cluster that
+// is deleted.
 func MarkTakenDown(ctx context.Context, c *kube.Cluster, of string) error {
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.DownAnnotation, of)
 	if err := c.Patch(ctx, helmRelease(), client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		return fmt.Errorf("note on HelmRelease %s of the %s cluster that %s is taken down: %w", flux.ReleaseName,
+		return fmt.Errorf("mark HelmRelease %s of the %s cluster: %s is being torn down: %w", flux.ReleaseName,
 			c.Name, of, err)
 	}
 	return nil
 }
 
-// SuspendOwner suspends what Flux has applied an object from, by the labels that it puts on it: it would put back what
-// is deleted. Without such labels nothing does.
+// SuspendOwner suspends the Flux object that applies a resource, by the labels that Flux puts on the resource: it would
+// restore what is deleted. Without such labels there is nothing to suspend.
 func SuspendOwner(ctx context.Context, c *kube.Cluster, labels map[string]string, of string) error {
 	for kind, o := range map[string]client.Object{kustomizev1.GroupVersion.Group: &kustomizev1.Kustomization{},
 		helmv2.GroupVersion.Group: &helmv2.HelmRelease{}} {
@@ -57,7 +57,7 @@ func SuspendOwner(ctx context.Context, c *kube.Cluster, labels map[string]string
 			of)
 		if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); client.IgnoreNotFound(
 			err) != nil {
-			return fmt.Errorf("suspend %s/%s, which would put back what is deleted: %w", namespace, name, err)
+			return fmt.Errorf("suspend %s/%s, which would restore what is deleted: %w", namespace, name, err)
 		}
 	}
 	return nil

@@ -23,32 +23,33 @@ type Key struct{ Kind, Namespace, Name string }
 // String is for people.
 func (k Key) String() string { return k.Kind + "/" + k.Name }
 
-// Goal says which objects a wait is for. An object that is not there yet counts as not ready.
+// Goal names the objects that a wait is for. An object that does not exist yet counts as not ready.
 type Goal struct {
 	What  string // for people: "the components of the bootstrap cluster"
 	Ready []Key
 	// Handled holds reconcile requests that an object must have handled before its state counts.
 	Handled map[Key]string
-	// Made, when it is set, returns what is to be ready besides, as soon as the HelmRelease is: only then it is there.
+	// Made, if set, returns further objects that must be ready. It is called once the HelmRelease is ready: only then
+	// do they exist.
 	Made func(context.Context) ([]Key, error)
-	// Until, when it is set, must be true as well; it is asked about once a second after all else is ready.
+	// Until, if set, must return true as well. It is called about once a second once all else is ready.
 	Until func(context.Context) bool
-	// Revision, when it is set, must be part of the revision that a Kustomization of the release's source applied.
+	// Revision, if set, must be part of the revision that a Kustomization of the release's source has applied.
 	Revision string
 }
 
-// view is what a Follower knows.
+// view is the state that a Follower has observed.
 type view struct {
 	cluster string
 	goal    Goal
 	objects map[Key]*unstructured.Unstructured
 	states  map[Key]event.Object
 	nudged  map[Key]bool
-	// listed are the resources of which all that was there is known.
+	// listed are the resources whose initial list is complete.
 	listed map[string]bool
-	// remarked are the user's own objects of which it was said that they are not well.
+	// remarked are the user's own objects that were reported as unhealthy.
 	remarked map[Key]bool
-	// elsewhere fails in another cluster, on which this wait hangs.
+	// elsewhere are failures in another cluster that this wait depends on.
 	elsewhere []event.Object
 }
 
@@ -57,7 +58,7 @@ func newView(cluster string, g Goal) *view {
 		states: map[Key]event.Object{}, nudged: map[Key]bool{}, listed: map[string]bool{}, remarked: map[Key]bool{}}
 }
 
-// take notes a change and says whether it is one that a reader would want to hear of.
+// take records a change and reports whether a reader would want to see it.
 func (v *view) take(c kube.Change) (bool, event.Object) {
 	if c.Object == nil {
 		v.listed[c.Listed.Resource] = true
@@ -86,7 +87,7 @@ func (v *view) take(c kube.Change) (bool, event.Object) {
 	return changed, now
 }
 
-// stateOf is the object's own state, unless that speaks of a time before what this wait is for.
+// stateOf returns the object's own state, unless that is older than what this wait is for.
 func (v *view) stateOf(k Key, o *unstructured.Unstructured) health.State {
 	state := health.Of(o)
 	if state.Status != health.Ready && state.Status != health.Failed {
@@ -114,7 +115,7 @@ func (v *view) stateOf(k Key, o *unstructured.Unstructured) health.State {
 					Message: "Reconciliation in progress"}
 			}
 			return health.State{Status: health.Progressing, Message: "has applied " + applied +
-				", not yet the present revision"}
+				", not yet the current revision"}
 		}
 	}
 	return state
@@ -128,7 +129,7 @@ func dependencies(o *unstructured.Unstructured) []Key {
 	return keys
 }
 
-// unblocked returns the objects that are not ready though all that they depend on is, each only once.
+// unblocked returns, once for each, the objects that are not ready although their dependencies are.
 func (v *view) unblocked() []*unstructured.Unstructured {
 	var free []*unstructured.Unstructured
 	for k, o := range v.objects {
@@ -148,7 +149,7 @@ func (v *view) unblocked() []*unstructured.Unstructured {
 	return free
 }
 
-// waitingControlPlanes returns the control planes that are not ready, nor being deleted or paused.
+// waitingControlPlanes returns the control planes that are not ready and neither being deleted nor paused.
 func (v *view) waitingControlPlanes() []*unstructured.Unstructured {
 	var waiting []*unstructured.Unstructured
 	for k, o := range v.objects {
@@ -172,9 +173,9 @@ func (v *view) reached() bool {
 	return !slices.ContainsFunc(v.goal.Ready, v.lacksMachines)
 }
 
-// blocked returns the goals that are not ready, with the state of each, behind what they are stuck on; when all are,
-// whatever else is not, but for Flux objects that the release did not make: nobody waits for those. A component that
-// Flux cannot apply comes first: other objects may wait for what is in it, and do not say so.
+// blocked returns the goals that are not ready with their states, after what they are stuck on. If all are ready it
+// returns whatever else is not, without Flux objects that the release did not make: no wait is for those. A component
+// that Flux cannot apply comes first: other objects may wait for its content without saying so.
 func (v *view) blocked() []event.Object {
 	var list []event.Object
 	for _, k := range v.goal.Ready {
@@ -204,8 +205,8 @@ func (v *view) blocked() []event.Object {
 	return append(slices.Clone(v.elsewhere), v.causesFirst(list)...)
 }
 
-// unrecoverable returns an error when a goal, or a HelmRelease or source that goals come from, will not get ready by
-// waiting; and when a component that is no goal has given up, on which the wait hangs all the same.
+// unrecoverable returns an error if waiting cannot make a goal ready, or a HelmRelease or source that goals come from.
+// It also returns one if another component has given up: the wait depends on it.
 func (v *view) unrecoverable() error {
 	for k, s := range v.states {
 		if !v.blocksGoal(k) && (s.State != health.Failed || !v.excluded(k)) {
@@ -217,15 +218,15 @@ func (v *view) unrecoverable() error {
 				fmt.Sprintf("Resume it: kubectl -n %s patch %s %s --type merge -p '{\"spec\":{\"suspend\":false}}'",
 					k.Namespace, strings.ToLower(k.Kind), k.Name))
 		case health.Failed:
-			return fault.New(fault.ComponentStuck, fmt.Sprintf("%s in the %s cluster gave up: %s: %s", k, v.cluster,
+			return fault.New(fault.ComponentStuck, fmt.Sprintf("%s in the %s cluster has given up: %s: %s", k, v.cluster,
 				s.Reason, s.Message),
-				"Mend what the message names, then run the same command again.")
+				"Fix what the message says, then run the same command again.")
 		}
 	}
 	return nil
 }
 
-// unfinished explains why the wait ended too early.
+// unfinished explains why the wait ended without success.
 func (v *view) unfinished(cause error) error {
 	var lines []string
 	for _, s := range v.blocked() {
@@ -247,6 +248,6 @@ func (v *view) unfinished(cause error) error {
 	if errors.Is(cause, context.Canceled) { // nothing is known to be stuck
 		return err
 	}
-	return fault.Retryable(err, fault.ComponentStuck, "The first one named is the one to look at. Running the same "+
-		"command again goes on waiting.")
+	return fault.Retryable(err, fault.ComponentStuck, "Start with the first object named. To continue waiting, run the "+
+		"same command again.")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// machinesOf holds the state of a Cluster against its machines. Where something waits for somebody's hand it need only
-// have as many ready as are wanted.
+// machinesOf compares the state of a Cluster with its machines. If a part of it waits for a manual step, only the
+// number of ready machines must match.
 func (v *view) machinesOf(cluster *unstructured.Unstructured, state health.State) health.State {
 	for _, part := range []string{"controlPlane", "workers"} {
 		count := func(field string) int64 {
@@ -29,7 +29,7 @@ func (v *view) machinesOf(cluster *unstructured.Unstructured, state health.State
 	return state
 }
 
-// leftAsIs tells whether something of the control plane, or of the workers, of a Cluster waits for somebody's hand.
+// leftAsIs reports whether the control plane or the workers of a Cluster wait for a manual step.
 func (v *view) leftAsIs(cluster *unstructured.Unstructured, part string) bool {
 	plane, _, _ := unstructured.NestedString(cluster.Object, "spec", "controlPlaneRef", "name")
 	for _, o := range v.objects {
@@ -47,8 +47,8 @@ func (v *view) leftAsIs(cluster *unstructured.Unstructured, part string) bool {
 	return false
 }
 
-// countAgain holds the Clusters against their machines again when another object has changed, as a Cluster may not
-// change any more itself. It returns those that have another state now.
+// countAgain compares the Clusters with their machines again after another object has changed, as the Cluster itself
+// may not change any more. It returns those whose state is different now.
 func (v *view) countAgain(c kube.Change) []event.Object {
 	if c.Object == nil || c.Object.GetKind() == "Cluster" {
 		return nil
@@ -69,8 +69,8 @@ func (v *view) countAgain(c kube.Change) []event.Object {
 	return other
 }
 
-// lacksMachines says whether a goal is a Cluster of which a Machine is not ready, or whose Machines are not known yet.
-// A control plane of the older contract counts machines that have no node yet.
+// lacksMachines reports whether a goal is a Cluster with an unready Machine, or with Machines that are not known yet. A
+// control plane of the older contract counts machines that have no node yet.
 func (v *view) lacksMachines(goal Key) bool {
 	if goal.Kind != "Cluster" {
 		return false

@@ -121,8 +121,7 @@ func wanted(names ...string) Goal {
 	return g
 }
 
-// A Cluster may not change any more itself when it turns out that its old workers wait for somebody, or do so no
-// longer.
+// A Cluster is judged again when its old workers begin or cease to wait for a manual step: it may not change itself.
 func TestClustersAreCountedAgain(t *testing.T) {
 	v := newView("management", Goal{Ready: []Key{{"Cluster", "management", "c"}}})
 	byHand := deployment("OnDelete")
@@ -171,7 +170,7 @@ func TestViewJudgesTheGoal(t *testing.T) {
 		"of an older revision": {
 			goal:    Goal{Ready: wanted("a").Ready, Revision: "sha256:new"},
 			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2), revision("latest@sha256:old"))},
-			blocked: "not yet the present revision"},
+			blocked: "not yet the current revision"},
 		"of the present revision": {
 			goal:    Goal{Ready: wanted("a").Ready, Revision: "sha256:new"},
 			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2), revision("latest@sha256:new"))},
@@ -184,7 +183,7 @@ func TestViewJudgesTheGoal(t *testing.T) {
 			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
 			blocked: "workers: 1 of 2 machines are up to date",
 			objects: []*unstructured.Unstructured{workers(2, 2, 1, 2), deployment("RollingUpdate")}},
-		"a Cluster with old workers that somebody deletes": {
+		"a Cluster with old workers that the user deletes": {
 			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
 			objects: []*unstructured.Unstructured{workers(2, 2, 1, 2), deployment("OnDelete")}, reached: true},
 		"those are made all the same": {
@@ -194,7 +193,7 @@ func TestViewJudgesTheGoal(t *testing.T) {
 			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
 			objects: []*unstructured.Unstructured{paused(deployment("RollingUpdate")), workers(2, 2, 1, 2)},
 			reached: true},
-		"old control planes beside workers that somebody deletes": {
+		"old control planes and workers that the user deletes": {
 			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
 			blocked: "controlPlane: 1 of 3 machines are up to date",
 			objects: []*unstructured.Unstructured{cluster(3, 3, 1, 3), deployment("OnDelete")}},
@@ -208,7 +207,7 @@ func TestViewJudgesTheGoal(t *testing.T) {
 		"a Cluster whose machines are not known yet": {
 			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, unlisted: true,
 			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3)}},
-		"a Cluster beside another one": {
+		"two Clusters": {
 			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, reached: true,
 			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3), machine("c", "a", "True"),
 				machine("d", "b", "False")}},
@@ -218,7 +217,7 @@ func TestViewJudgesTheGoal(t *testing.T) {
 			objects: []*unstructured.Unstructured{cluster(3, 4, 1, 4)}},
 		"a Cluster whose replaced machine is still there": {
 			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
-			blocked: "controlPlane: there are 4 machines, and 3 are wanted",
+			blocked: "controlPlane: 4 machines exist, 3 are desired",
 			objects: []*unstructured.Unstructured{cluster(3, 4, 3, 4)}},
 		"has not handled the request": {
 			goal:    Goal{Ready: wanted("a").Ready, Handled: map[Key]string{wanted("a").Ready[0]: "token"}},

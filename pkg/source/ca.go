@@ -10,9 +10,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-const hintCA = "Give --source-ca-file a file of certificates in PEM (-----BEGIN CERTIFICATE-----), without a key."
+const hintCA = "Set --source-ca-file to a file of PEM certificates (-----BEGIN CERTIFICATE-----), without a key."
 
-// ReadCA reads certificates from a file and refuses all else that is in it: the file ends in both clusters. Its errors
+// ReadCA reads certificates from a file and refuses any other content: the file is copied to both clusters. Its errors
 // are faults Usage.
 func ReadCA(file string) ([]byte, error) {
 	if _, err := regular(file); err != nil {
@@ -29,7 +29,7 @@ func ReadCA(file string) ([]byte, error) {
 			break
 		}
 		if block.Type != "CERTIFICATE" {
-			return nil, fault.New(fault.Usage, fmt.Sprintf("certificates %s: it holds a %s", file, block.Type), hintCA)
+			return nil, fault.New(fault.Usage, fmt.Sprintf("certificates %s: it contains a %s", file, block.Type), hintCA)
 		}
 		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
 			return nil, fault.Wrap(fmt.Errorf("certificates %s: %w", file, err), fault.Usage, hintCA)
@@ -39,7 +39,7 @@ func ReadCA(file string) ([]byte, error) {
 		}
 	}
 	if kept.Len() == 0 {
-		return nil, fault.New(fault.Usage, fmt.Sprintf("certificates %s: it holds none", file), hintCA)
+		return nil, fault.New(fault.Usage, fmt.Sprintf("certificates %s: it contains none", file), hintCA)
 	}
 	return kept.Bytes(), nil
 }

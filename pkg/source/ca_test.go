@@ -76,10 +76,10 @@ func TestReadCARefuses(t *testing.T) {
 	for name, test := range map[string]struct{ file, want string }{
 		"no file":  {"/nonexistent", "no such file"},
 		"a folder": {t.TempDir(), "is a directory"},
-		"nothing":  {write(t, ""), "it holds none"},
-		"DER":      {write(t, "\x30\x82"), "it holds none"},
+		"nothing":  {write(t, ""), "it contains none"},
+		"DER":      {write(t, "\x30\x82"), "it contains none"},
 		"a key": {write(t, "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"),
-			"it holds a PRIVATE KEY"},
+			"it contains a PRIVATE KEY"},
 		"no certificate": {write(t, "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"), "x509"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,5 +1,5 @@
 // Package source is where Flux reads the chart and the components from: this binary's own content, a Git repository or
-// a registry. It checks that the user's own source can be read, holds the credentials for it, and makes Flux's objects.
+// a registry. It checks that the user's own source can be read, holds its credentials, and makes Flux's objects.
 package source
 
 import (
@@ -15,12 +15,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Kind says where Flux reads the chart and the components from.
+// Kind is the kind of source that Flux reads the chart and the components from.
 type Kind string
 
 // The kinds of source.
 const (
-	Embedded Kind = "embedded" // this binary's own content, in a registry container beside the clusters
+	Embedded Kind = "embedded" // this binary's own content, in a registry container next to the clusters
 	Git      Kind = "git"      // a commit or a branch of a Git repository
 	OCI      Kind = "oci"      // the user's own registry
 )
@@ -31,13 +31,12 @@ type Source struct {
 	Git      flux.GitSource
 	Content  flux.OCIArtifact
 	Chart    flux.OCIArtifact
-	Username string // for Git over HTTP, ends in a Secret
+	Username string // for Git over HTTP, stored in a Secret
 	Password string
-	SSH      *SSHKey // for Git over ssh, in place of both
-	// CA are certificates (PEM) that the server's may be signed by, besides those that everybody knows; empty: no
-	// others.
+	SSH      *SSHKey // for Git over ssh, instead of both
+	// CA are additional certificates (PEM) that may sign the server's. Empty means only the usual ones.
 	CA []byte
-	// DockerConfig is a ~/.docker/config.json with the one registry of an OCI source; empty: anonymous.
+	// DockerConfig is a ~/.docker/config.json with the one registry of an OCI source. Empty means anonymous.
 	DockerConfig []byte
 }
 
@@ -47,7 +46,7 @@ const (
 	caKey        = "ca.crt" // as Flux reads it
 )
 
-// httpSecret is what Flux needs to know of a Git server over HTTP.
+// httpSecret is the Secret data with which Flux reaches a Git server over HTTP.
 func (s Source) httpSecret() map[string]string {
 	data := map[string]string{}
 	if s.Password != "" {
@@ -88,8 +87,8 @@ func (s Source) Objects(published content.Published) []client.Object {
 // CandidateName is the name of a candidate's GitRepository and of its Secret.
 const CandidateName = flux.ReleaseName + "-candidate"
 
-// Candidate returns the objects with which Flux fetches a Git source under names of their own, the GitRepository last:
-// nothing of the release reads from it, and the credentials of the release's source stay as they are. Nil for another
+// Candidate returns the objects with which Flux fetches a Git source under separate names, the GitRepository last: no
+// object of the release reads from it, and the credentials of the release's source stay as they are. Nil for another
 // kind of source.
 func (s Source) Candidate() []client.Object {
 	if s.Kind != Git {
@@ -116,12 +115,12 @@ func (s Source) gitObjects(name, secretName string) []client.Object {
 	return append(objects, repository)
 }
 
-// inRegistry names an artifact in the registry beside the clusters, which speaks plain HTTP.
+// inRegistry names an artifact in the registry next to the clusters, which speaks plain HTTP.
 func inRegistry(a oci.Artifact) flux.OCIArtifact {
 	return flux.OCIArtifact{URL: a.URL(), Digest: a.Digest, Insecure: true}
 }
 
-// secret returns the source's Secret. It sets data, as server-side apply does not take back what stringData once set.
+// secret returns the source's Secret. It sets data: server-side apply does not remove what stringData once set.
 func secret(kind corev1.SecretType, text map[string]string) client.Object {
 	data := map[string][]byte{}
 	for name, value := range text {
@@ -134,7 +133,7 @@ func secret(kind corev1.SecretType, text map[string]string) client.Object {
 	}
 }
 
-// Values tells the chart what its Kustomizations read from.
+// Values are the chart values that name the source of the Kustomizations.
 func (s Source) Values() map[string]any {
 	kind := "OCIRepository"
 	if s.Kind == Git {
@@ -143,8 +142,8 @@ func (s Source) Values() map[string]any {
 	return map[string]any{"kind": kind, "name": flux.ReleaseName}
 }
 
-// Revision is a part of the revision that Flux must have applied before a component counts as ready; empty when only
-// the source itself knows which one is the present one, as that of a branch.
+// Revision is a part of the revision that Flux must have applied before a component counts as ready. It is empty if
+// only the source itself knows the current one, as for a branch.
 func (s Source) Revision(published content.Published) string {
 	switch s.Kind {
 	case Git:
@@ -159,7 +158,7 @@ func (s Source) Revision(published content.Published) string {
 	}
 }
 
-// Warnings are what the user should know of how the source is reached.
+// Warnings are what the user should know about how the source is reached.
 func (s Source) Warnings() []string {
 	switch {
 	case s.Kind == Git && strings.HasPrefix(s.Git.URL, "http://") && s.Password != "":
@@ -172,7 +171,7 @@ func (s Source) Warnings() []string {
 	return nil
 }
 
-// Credentials returns all that is secret about the source, by the names that its kind of Secret has for them.
+// Credentials returns all secrets of the source, by their keys in its kind of Secret.
 func (s Source) Credentials() map[string]string {
 	secrets := map[string]string{"password": s.Password, "auths": string(s.DockerConfig)}
 	if s.SSH != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// SSHKey is what a git server is spoken to with over ssh.
+// SSHKey authenticates to a git server over ssh.
 type SSHKey struct {
-	// Identity is the private key as its file holds it, encrypted when there is a Passphrase.
+	// Identity is the private key as its file contains it, encrypted if there is a Passphrase.
 	Identity, Passphrase []byte
 	// KnownHosts are the servers' keys, as OpenSSH writes them.
 	KnownHosts []byte
@@ -28,10 +28,10 @@ type SSHKey struct {
 	signer         ssh.Signer
 }
 
-const hintKey = "Make a key for this purpose, without a passphrase: ssh-keygen -t ed25519 -N '' -f deploy-key"
+const hintKey = "Create a key for this purpose, without a passphrase: ssh-keygen -t ed25519 -N '' -f deploy-key"
 
 // ReadSSHKey reads a private key and the servers' keys from files. An encrypted key needs a passphrase. Its errors are
-// faults Usage and hold nothing of the key.
+// faults Usage and contain nothing of the key.
 func ReadSSHKey(identityFile, knownHostsFile, passphrase string) (*SSHKey, error) {
 	key := &SSHKey{knownHostsFile: knownHostsFile}
 	return key, fault.Join(key.readIdentity(identityFile, passphrase), key.readKnownHosts(knownHostsFile))
@@ -41,10 +41,10 @@ func (k *SSHKey) readIdentity(file, passphrase string) error {
 	info, err := regular(file)
 	if err == nil && strings.HasSuffix(file, ".pub") {
 		return fault.New(fault.Usage, fmt.Sprintf("private key %s: it is a public key", file),
-			"Give --source-ssh-key the file of the same name without .pub.")
+			"Set --source-ssh-key to the file of the same name without .pub.")
 	}
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return fault.New(fault.Usage, fmt.Sprintf("private key %s: others may read it (mode %04o)", file,
+		return fault.New(fault.Usage, fmt.Sprintf("private key %s: other users can read it (mode %04o)", file,
 			info.Mode().Perm()), "Run: chmod 600 "+file)
 	}
 	if err == nil {
@@ -52,13 +52,13 @@ func (k *SSHKey) readIdentity(file, passphrase string) error {
 	}
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("read the private key: %w", err), fault.Usage,
-			"Give --source-ssh-key the file of a private key.")
+			"Set --source-ssh-key to the file of a private key.")
 	}
 	if k.signer, err = ssh.ParsePrivateKey(k.Identity); err == nil {
 		return nil
 	}
 	if _, encrypted := errors.AsType[*ssh.PassphraseMissingError](err); !encrypted {
-		return fault.New(fault.Usage, fmt.Sprintf("private key %s: not a private key that OpenSSH would take", file),
+		return fault.New(fault.Usage, fmt.Sprintf("private key %s: not a private key of OpenSSH", file),
 			hintKey)
 	}
 	if passphrase == "" {
@@ -66,7 +66,7 @@ func (k *SSHKey) readIdentity(file, passphrase string) error {
 			"Set CLUSTER_INIT_SSH_PASSPHRASE to its passphrase.\n"+hintKey)
 	}
 	if k.signer, err = ssh.ParsePrivateKeyWithPassphrase(k.Identity, []byte(passphrase)); err != nil {
-		return fault.New(fault.Usage, fmt.Sprintf("private key %s: the passphrase does not open it", file),
+		return fault.New(fault.Usage, fmt.Sprintf("private key %s: the passphrase does not decrypt it", file),
 			"Set CLUSTER_INIT_SSH_PASSPHRASE to its passphrase.")
 	}
 	k.Passphrase = []byte(passphrase)
@@ -79,22 +79,22 @@ func (k *SSHKey) readKnownHosts(file string) (err error) {
 	}
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("read the known hosts: %w", err), fault.Usage,
-			"Give --source-known-hosts a file that holds the server's key.")
+			"Set --source-known-hosts to a file with the server's key.")
 	}
 	for line := range bytes.Lines(k.KnownHosts) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
 			_, err := knownhosts.New(file)
-			return fault.Wrap(err, fault.Usage, "Correct the file that --source-known-hosts names: ssh-keyscan prints "+
-				"its form.")
+			return fault.Wrap(err, fault.Usage, "Fix the file of --source-known-hosts: ssh-keyscan prints "+
+				"its format.")
 		}
 	}
-	return fault.New(fault.Usage, fmt.Sprintf("known hosts %s: it holds no key", file),
+	return fault.New(fault.Usage, fmt.Sprintf("known hosts %s: it contains no key", file),
 		fmt.Sprintf("Run \"ssh-keyscan HOST >> %s\", and compare the key with what the server's owner publishes.",
 			file))
 }
 
-// regular refuses a path that is no file: both are read several times, and a pipe, as of <(command), gives what is in
-// it once.
+// regular refuses a path that is no regular file: both files are read several times, and a pipe, as of <(command), can
+// be read once.
 func regular(path string) (os.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -108,7 +108,7 @@ func regular(path string) (os.FileInfo, error) {
 	return info, nil
 }
 
-// SecretData is the key as Flux's GitRepository reads it from a Secret.
+// SecretData is the key in the form in which Flux's GitRepository reads it from a Secret.
 func (k *SSHKey) SecretData() map[string]string {
 	data := map[string]string{
 		"identity": string(k.Identity), "known_hosts": string(k.KnownHosts),
@@ -120,10 +120,10 @@ func (k *SSHKey) SecretData() map[string]string {
 	return data
 }
 
-// scpLike is user@host:path, as `git clone` takes it.
+// scpLike is user@host:path, as `git clone` accepts it.
 var scpLike = regexp.MustCompile(`^(?:([^@/:\s]+)@)?([^@/:\s]+):([^\s]+)$`)
 
-// GitAddress returns the address of a git repository as Flux takes it, and whether it is one over ssh: git@host:path
+// GitAddress returns the address of a git repository in Flux's form, and whether it is one over ssh: git@host:path
 // becomes ssh://git@host/path. Other addresses stay as they are.
 func GitAddress(address string) (string, bool) {
 	if strings.HasPrefix(address, "ssh://") {

@@ -24,8 +24,8 @@ import (
 
 const verifyTime = 30 * time.Second
 
-// Verify checks that the user's own source can be read from here, before anything is created that depends on it; of an
-// Embedded one there is nothing to check. It gives each server half a minute. Its errors are faults SourceUnreadable.
+// Verify checks that the user's own source can be read from here, before anything that depends on it is created. An
+// Embedded source needs no check. Verify gives each server half a minute. Its errors are faults SourceUnreadable.
 func (s Source) Verify(ctx context.Context, proxies content.Proxies) error {
 	proxied := throughProxies(proxies)
 	defer proxied.CloseIdleConnections()
@@ -63,7 +63,7 @@ func (s Source) verify(ctx context.Context, via http.RoundTripper) error {
 	return nil
 }
 
-// has says what the repository lacks of what the source wants of it.
+// has returns an error for what the source requires and the repository does not have.
 func (s Source) has(refs []byte) error {
 	switch {
 	case s.Git.Branch != "" && !advertises(refs, "refs/heads/"+s.Git.Branch):
@@ -91,13 +91,13 @@ func hasVersion(refs []byte, versions string) error {
 	return fmt.Errorf("it has no tag in the range %s", versions)
 }
 
-// ask makes what goes wrong with a server a fault that names its address.
+// ask turns the error of a server into a fault that names its address.
 func (s Source) ask(ctx context.Context, address string, question func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, verifyTime)
 	defer cancel()
 	err := oci.WithoutURL(question(ctx))
 	if noTLS(err) {
-		err = fault.Wrap(err, fault.SourceUnreadable, "the server does not speak TLS there: for git use an http:// "+
+		err = fault.Wrap(err, fault.SourceUnreadable, "The server does not speak TLS there: for git use an http://  "+
 			"address, for oci --source-insecure")
 	}
 	if err != nil {
@@ -114,21 +114,21 @@ func (s Source) references(ctx context.Context, address string, overSSH bool, vi
 	return s.referencesOverHTTP(ctx, address, via)
 }
 
-// noTLS says whether what answered a TLS client was something else.
+// noTLS reports whether a TLS client got an answer that was not TLS.
 func noTLS(err error) bool {
 	_, other := errors.AsType[tls.RecordHeaderError](err)
 	return other || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// maxRefs bounds the answer of a git server: big monorepos advertise tens of megabytes.
+// maxRefs is the maximum size of a git server's answer: big monorepos advertise tens of megabytes.
 const maxRefs = 64 << 20
 
-// referencesOverHTTP makes the first request of every clone over HTTP.
-// The protocol: git's gitprotocol-http(5), "smart" discovery.
+// referencesOverHTTP sends the first request of every clone over HTTP. The protocol: git's gitprotocol-http(5), "smart"
+// discovery.
 func (s Source) referencesOverHTTP(ctx context.Context, address string, via http.RoundTripper) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, fmt.Errorf("no http, https or ssh address")
+		return nil, fmt.Errorf("not an http, https or ssh address")
 	}
 	u = u.JoinPath("info", "refs")
 	u.RawQuery = "service=git-upload-pack"
@@ -149,13 +149,13 @@ func (s Source) referencesOverHTTP(ctx context.Context, address string, via http
 	}
 	if kind := resp.Header.Get("Content-Type"); kind != "application/x-git-upload-pack-advertisement" {
 		return nil, fault.New(fault.SourceUnreadable, fmt.Sprintf("the answer is %q, not that of a git server", kind),
-			"give the address that `git clone` takes; a login page answers when credentials are missing")
+			"Use the address that `git clone` accepts. A login page answers if credentials are missing.")
 	}
 	return oci.ReadAnswer(resp.Body, maxRefs)
 }
 
-// advertises finds a reference in a server's answer: each stands on a line as "<hash> <ref>", the first followed by
-// NUL and capabilities.
+// advertises finds a reference in a server's answer: each line is "<hash> <ref>", the first followed by NUL and
+// capabilities.
 func advertises(refs []byte, ref string) bool {
 	for line := range strings.SplitSeq(string(refs), "\n") {
 		line, _, _ = strings.Cut(line, "\x00")
@@ -166,13 +166,13 @@ func advertises(refs []byte, ref string) bool {
 	return false
 }
 
-// noBranchError is a repository that can be read and lacks the branch that is asked for.
+// noBranchError is the error for a readable repository without the requested branch.
 type noBranchError struct{ branch string }
 
-// Error names what is missing.
+// Error names the missing branch.
 func (e *noBranchError) Error() string { return "it has no branch " + e.branch }
 
-// verifyOCI asks for the artifact's manifest.
+// verifyOCI requests the artifact's manifest.
 func verifyOCI(ctx context.Context, artifact flux.OCIArtifact, via http.RoundTripper) error {
 	var opts []name.Option
 	if artifact.Insecure {

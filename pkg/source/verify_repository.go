@@ -7,14 +7,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Repository is a Git repository over HTTP that components are read from, besides the source.
+// Repository is a Git repository over HTTP that components are read from, in addition to the source.
 type Repository struct {
 	URL, Username, Password string
-	CA                      []byte // certificates (PEM) of who signed the server's, besides the usual ones
-	Branch, Tag             string // that it must have; empty: whatever it has
+	CA                      []byte // additional certificates (PEM) that may sign the server's
+	Branch, Tag             string // that it must have; empty: not checked
 }
 
-// Verify checks that the repository can be read from here, and has what it must have. Its errors are faults
+// Verify checks that the repository can be read from here, and has the required branch or tag. Its errors are faults
 // SourceUnreadable.
 func (r Repository) Verify(ctx context.Context, proxies content.Proxies) error {
 	return r.asSource().Verify(ctx, proxies)

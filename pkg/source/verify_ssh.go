@@ -19,16 +19,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// referencesOverSSH logs in with the key and asks for the references, as every clone over ssh begins. It knows no
-// proxy: neither does Flux over ssh.
+// referencesOverSSH logs in with the key and requests the references, as every clone over ssh begins. It uses no proxy:
+// neither does Flux over ssh.
 func referencesOverSSH(ctx context.Context, repository string, key *SSHKey) ([]byte, error) {
 	u, err := url.Parse(repository)
 	if err != nil || u.Hostname() == "" || strings.Trim(u.Path, "/") == "" {
 		return nil, fmt.Errorf("not an address of the form ssh://git@HOST/PATH")
 	}
 	if key == nil {
-		return nil, fault.New(fault.SourceUnreadable, "there is no key for it",
-			"Give --source-ssh-key and --source-known-hosts.")
+		return nil, fault.New(fault.SourceUnreadable, "it has no key",
+			"Set --source-ssh-key and --source-known-hosts.")
 	}
 	address := net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "22"))
 	config, err := key.clientConfig(cmp.Or(u.User.Username(), "git"), address)
@@ -54,27 +54,27 @@ func referencesOverSSH(ctx context.Context, repository string, key *SSHKey) ([]b
 	return refs, nil
 }
 
-// clientConfig takes the kinds of host key that are known of the server, and no others: it would otherwise choose one
-// that nothing is known of.
+// clientConfig accepts only the kinds of host key that are known for the server: otherwise the server could choose an
+// unknown one.
 func (k *SSHKey) clientConfig(user, address string) (*ssh.ClientConfig, error) {
 	check, err := knownhosts.New(k.knownHostsFile)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.SourceUnreadable, "Correct the file that --source-known-hosts names.")
+		return nil, fault.Wrap(err, fault.SourceUnreadable, "Fix the file of --source-known-hosts.")
 	}
 	config := &ssh.ClientConfig{User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(k.signer)}, HostKeyCallback: check,
 		Timeout: verifyTime}
-	nobody, err := ssh.NewPublicKey(ed25519.PublicKey(make([]byte, ed25519.PublicKeySize)))
+	unknown, err := ssh.NewPublicKey(ed25519.PublicKey(make([]byte, ed25519.PublicKeySize)))
 	if err != nil {
 		return nil, err
 	}
-	known, isKeyError := errors.AsType[*knownhosts.KeyError](check(address, &net.TCPAddr{}, nobody))
+	known, isKeyError := errors.AsType[*knownhosts.KeyError](check(address, &net.TCPAddr{}, unknown))
 	if !isKeyError || len(known.Want) == 0 {
-		return nil, fault.New(fault.SourceUnreadable, fmt.Sprintf("%s holds no key of %s", k.knownHostsFile,
+		return nil, fault.New(fault.SourceUnreadable, fmt.Sprintf("%s contains no key of %s", k.knownHostsFile,
 			knownhosts.Normalize(address)), hintScan(k.knownHostsFile, address))
 	}
 	for _, want := range known.Want {
 		kind := want.Key.Type()
-		if kind == ssh.KeyAlgoRSA { // the same key, signed with hashes that are still taken
+		if kind == ssh.KeyAlgoRSA { // the same key, signed with hashes that are still accepted
 			config.HostKeyAlgorithms = append(config.HostKeyAlgorithms, ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256)
 		}
 		config.HostKeyAlgorithms = append(config.HostKeyAlgorithms, kind)
@@ -89,21 +89,20 @@ func hintScan(file, address string) string {
 		file)
 }
 
-// explainSSH gives what can go wrong while logging in a hint. The library has no error of its own for a key that the
-// server does not take.
+// explainSSH adds a hint to login errors. The library has no error type for a key that the server does not accept.
 func explainSSH(err error, knownHosts, address string) error {
 	if mismatch, ok := errors.AsType[*knownhosts.KeyError](err); ok && len(mismatch.Want) > 0 {
 		return fault.New(fault.SourceUnreadable, fmt.Sprintf("the key of %s is not the one in %s",
 			knownhosts.Normalize(address), knownHosts),
-			"Find out who answers there before anything else. If the server has a new key: "+
+			"Find out first which server answers there. If the server has a new key: "+
 				hintScan(knownHosts, address))
 	}
 	if strings.Contains(err.Error(), "unable to authenticate") {
-		return fault.New(fault.SourceUnreadable, "the server does not take the key",
-			"Add its public half to the repository (ssh-keygen -y -f KEY prints it), or give another key with "+
+		return fault.New(fault.SourceUnreadable, "the server does not accept the key",
+			"Add its public key to the repository (ssh-keygen -y -f KEY prints it), or set another key with  "+
 				"--source-ssh-key.")
 	}
-	return fault.Wrap(err, fault.SourceUnreadable, "check the address, and that an ssh server answers there")
+	return fault.Wrap(err, fault.SourceUnreadable, "Check the address, and that an ssh server answers there.")
 }
 
 // uploadPack returns the references of a repository as the server advertises them.
@@ -115,7 +114,7 @@ func uploadPack(client *ssh.Client, path string) ([]byte, error) {
 	defer session.Close()
 	var complaint bytes.Buffer
 	session.Stderr = &limitedWriter{&complaint, 300}
-	in, err := session.StdinPipe() // kept open: the server waits for what it is asked for
+	in, err := session.StdinPipe() // kept open: the server waits for a request
 	if err != nil {
 		return nil, err
 	}
@@ -129,16 +128,16 @@ func uploadPack(client *ssh.Client, path string) ([]byte, error) {
 	refs, err := readPackets(out)
 	if err != nil {
 		in.Close()
-		_ = session.Wait() // until all of the complaint is there
+		_ = session.Wait() // until the error message is complete
 		said := strings.Join(strings.Fields(complaint.String()), " ")
-		return nil, fault.New(fault.SourceUnreadable, strings.TrimSuffix("the server does not give the repository: "+
+		return nil, fault.New(fault.SourceUnreadable, strings.TrimSuffix("the server does not serve the repository: "+
 			said, ": "),
-			"nothing is there, or the key does not reach it: check the address, and what the key may read")
+			"Check the address, and that the key may read the repository.")
 	}
 	return refs, nil
 }
 
-// readPackets reads lines of git's protocol up to the packet that ends them, see gitprotocol-common(5).
+// readPackets reads lines of git's protocol up to the flush packet, see gitprotocol-common(5).
 func readPackets(in io.Reader) ([]byte, error) {
 	var all []byte
 	head := make([]byte, 4)
@@ -149,7 +148,7 @@ func readPackets(in io.Reader) ([]byte, error) {
 		length, err := strconv.ParseUint(string(head), 16, 16)
 		switch {
 		case err != nil || length > 0 && length < 4:
-			return nil, fmt.Errorf("not what a git server says")
+			return nil, fmt.Errorf("not the answer of a git server")
 		case length == 0:
 			return all, nil
 		case len(all) > maxRefs:
@@ -169,7 +168,7 @@ type limitedWriter struct {
 	left int
 }
 
-// Write takes all and keeps what fits.
+// Write accepts everything and keeps what fits.
 func (w *limitedWriter) Write(p []byte) (int, error) {
 	kept := p[:min(len(p), w.left)]
 	w.left -= len(kept)

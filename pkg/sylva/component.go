@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
-// steps are the seed's components that are phases of a run here.
+// steps are the seed's components that are phases of a run in this project.
 var steps = map[string]string{
 	"pivot": "the pivot is a phase of `up`, which plans, checks and verifies it: cluster-init " +
 		"pivot plan",
@@ -97,7 +97,7 @@ func (c *conversion) components() []string {
 	return names
 }
 
-// enabled takes over whether a component is there; the seed's YAML has words for it, too.
+// enabled converts whether a component is enabled. The seed's YAML has other words for it, too.
 func (c *conversion) enabled(path []string, comments, value *yaml.Node) {
 	words := map[string]string{"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false",
 		"off": "false"}
@@ -175,7 +175,7 @@ func (c *conversion) substitute(name string, ours bool, from []string, variables
 // templateValue finds the values that a template reads.
 var templateValue = regexp.MustCompile(`\.Values((?:\.[A-Za-z_][A-Za-z0-9_]*)+)`)
 
-// retarget makes a template read values by the names that they have here, and returns the first one that has none.
+// retarget renames the values that a template reads, and returns the first one without a counterpart.
 func (c *conversion) retarget(value *yaml.Node) (unknown string) {
 	if value.Kind != yaml.ScalarNode || !isTemplate(value) {
 		return ""
@@ -221,7 +221,7 @@ func (c *conversion) dependencies(from []string, comments, value *yaml.Node) {
 	c.say(from, []string{"components", from[1], "dependsOn"}, comments, list)
 }
 
-// onlyWhatIsThere takes out of the components' dependencies what is no component here.
+// onlyWhatIsThere removes dependencies on components that do not exist in this project.
 func (c *conversion) onlyWhatIsThere() {
 	converted := lookup(c.values, "components")
 	if converted == nil {
@@ -249,8 +249,8 @@ func (c *conversion) onlyWhatIsThere() {
 	})
 }
 
-// unit converts a unit of the later form, sylva-units. Those that are components here can be switched on and off; all
-// others are its own.
+// unit converts a unit of the later form, sylva-units. Those that are components in this project can be enabled and
+// disabled. All others are specific to Sylva.
 func (c *conversion) unit(name string, _, value *yaml.Node) {
 	if why := steps[name]; why != "" {
 		c.leave("units."+name, why)

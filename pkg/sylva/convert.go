@@ -12,11 +12,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// conversion is one under way.
+// conversion is a running conversion.
 type conversion struct {
 	keys                      []environment.Key
 	values, secrets           *yaml.Node
-	into                      *yaml.Node        // one of them: where values of this document go
+	into                      *yaml.Node        // one of the two: the target for values of this document
 	now                       string            // this document
 	by                        map[string]string // which document says what is said here
 	bootstrap, infrastructure string            // the seed's names of the providers
@@ -25,7 +25,7 @@ type conversion struct {
 	left                      []Left
 }
 
-// named notes which providers a document asks for, as other keys are said by them.
+// named records the providers that a document requests: they determine the names of other keys.
 func (c *conversion) named(d document) {
 	for _, in := range [][]string{{"cluster"}, {"cluster", "flavor"}, {"cluster", "capi_providers"}} {
 		if n := lookup(d.root, append(slices.Clone(in), "infra_provider")...); n != nil && n.Value != "" {
@@ -37,7 +37,7 @@ func (c *conversion) named(d document) {
 	}
 }
 
-// same are the parts of a document that are called the same here.
+// same are the parts of a document with the same names in both projects.
 var same = []string{"proxies", "git_auth_default", "registry_secret", "cni", "debug_values"}
 
 func (c *conversion) document(root *yaml.Node) {
@@ -50,7 +50,7 @@ func (c *conversion) document(root *yaml.Node) {
 				c.cluster([]string{"cluster", below}, comments,
 					value)
 			})
-		case key == c.infrastructure: // beside cluster in the seed's first form, below it later
+		case key == c.infrastructure: // next to cluster in the seed's first form, below it later
 			each(value, func(below string, comments, value *yaml.Node) {
 				c.cluster([]string{"cluster", key, below}, comments, value)
 			})
@@ -105,19 +105,19 @@ func (c *conversion) cluster(path []string, comments, value *yaml.Node) {
 	}
 }
 
-// has says whether a key of the chart, and none that has others below it, is called so.
+// has reports whether the chart has a key of this name without others below it.
 func (c *conversion) has(path string) bool {
 	return slices.ContainsFunc(c.keys, func(k environment.Key) bool { return k.Path == path && k.Type != "map" })
 }
 
-// say takes a value over.
+// say converts a value.
 func (c *conversion) say(from, to []string, comments, value *yaml.Node) {
 	key, as := strings.Join(from, "."), strings.Join(to, ".")
 	if isTemplate(value) && to[0] != "components" {
 		c.leave(key, "it is made by a template, which only components have here: write what it comes to as "+as)
 		return
 	}
-	value = withoutNull(copied(value)) // it may be said in two places
+	value = withoutNull(copied(value)) // it may be written in two places
 	if isEmpty(value) && value.Kind != yaml.ScalarNode {
 		return
 	}
@@ -141,7 +141,7 @@ func (c *conversion) say(from, to []string, comments, value *yaml.Node) {
 		into = c.secrets
 	}
 	if !put(into, to, comments, value) {
-		if !said || by == c.now { // else an object that wins says it
+		if !said || by == c.now { // otherwise an overriding object sets it
 			c.leave(key, "another value says "+as+" already")
 		}
 		return
@@ -161,8 +161,8 @@ func (c *conversion) listed(path string) bool {
 
 func (c *conversion) leave(key, why string) { c.left = append(c.left, Left{Key: key, Why: why}) }
 
-// clouds takes a clouds.yaml over, which is a map or a text in the seed, and base64 here. A variable in it could not be
-// seen any more.
+// clouds converts a clouds.yaml, which is a map or a text in the seed, and base64 here. A variable in it would be
+// hidden.
 func (c *conversion) clouds(path []string, comments, value *yaml.Node) {
 	content := value.Value
 	if value.Kind != yaml.ScalarNode {
@@ -189,8 +189,7 @@ func (c *conversion) clouds(path []string, comments, value *yaml.Node) {
 	c.encoded(path, []string{"cluster", "openstack", "clouds_yaml_b64"}, comments, text(content))
 }
 
-// onlyItsCloud says that the cloud of the folder has no CA where it has none: else it would get that of the shell's
-// cloud.
+// onlyItsCloud sets an empty CA if the folder's cloud has none: it would otherwise get that of the shell's cloud.
 func (c *conversion) onlyItsCloud() {
 	const ca = "cluster.openstack.cacert_b64"
 	if _, own := c.by["cluster.openstack.clouds_yaml_b64"]; own && c.by[ca] == "" {
@@ -198,7 +197,7 @@ func (c *conversion) onlyItsCloud() {
 	}
 }
 
-// encoded takes a text over as base64.
+// encoded converts a text to base64.
 func (c *conversion) encoded(from, to []string, comments, value *yaml.Node) {
 	if variable.MatchString(value.Value) {
 		c.leave(strings.Join(from, "."), "there are variables in it, which could not be seen in base64: export the "+
@@ -208,7 +207,7 @@ func (c *conversion) encoded(from, to []string, comments, value *yaml.Node) {
 	c.say(from, to, comments, text(base64.StdEncoding.EncodeToString([]byte(value.Value))))
 }
 
-// secretIn says whether a value, or one below it, is called as secrets are. A proxy's address is one only with a
+// secretIn reports whether a value, or one below it, has the name of a secret. A proxy's address is secret only with a
 // password in it.
 func secretIn(path []string, value *yaml.Node) bool {
 	if path[0] == "proxies" {
@@ -222,7 +221,7 @@ func secretIn(path []string, value *yaml.Node) bool {
 	return found
 }
 
-// holdsPassword says whether a user and a password stand in an address.
+// holdsPassword reports whether an address contains a user and a password.
 func holdsPassword(value *yaml.Node) bool {
 	if value.Kind == yaml.ScalarNode {
 		return strings.Contains(value.Value, "@")

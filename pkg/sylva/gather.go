@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 )
 
-// gathered are the texts of a folder's objects, and what they are for.
+// gathered are the texts of a folder's objects, by purpose.
 type gathered struct {
 	texts    map[reference]string
 	rendered []reference // in the order in which they were
@@ -22,7 +22,7 @@ type gathered struct {
 
 func isEnd(err error) bool { return errors.Is(err, io.EOF) }
 
-// gather takes the objects of a folder apart.
+// gather sorts the objects of a folder.
 func gather(resources resmap.ResMap) (gathered, error) {
 	g := gathered{texts: map[reference]string{}}
 	for _, object := range resources.Resources() {
@@ -43,7 +43,7 @@ func gather(resources resmap.ResMap) (gathered, error) {
 	return g, nil
 }
 
-// add keeps the texts of an object; stringData wins, as it does in a cluster.
+// add keeps the texts of an object. stringData wins, as it does in a cluster.
 func (g *gathered) add(object *resource.Resource) error {
 	name := withoutHash(object.GetName())
 	content, err := object.Map()
@@ -76,7 +76,7 @@ func (g *gathered) add(object *resource.Resource) error {
 	return nil
 }
 
-// reads notes what a HelmRelease takes its values from. Components of kustomize add their own there.
+// reads records the values sources of a HelmRelease. Components of kustomize add further ones.
 func (g *gathered) reads(release *resource.Resource) {
 	content, err := release.Map()
 	if err != nil {
@@ -100,7 +100,7 @@ func (g *gathered) reads(release *resource.Resource) {
 	}
 }
 
-// inOrder returns the texts that are values, the one that wins first, and what is left.
+// inOrder returns the texts that are values, the winning one first, and the rest.
 func (g *gathered) inOrder() (known []reference, left []Left) {
 	left = g.left
 	take := func(ref reference) {
@@ -129,7 +129,7 @@ func (g *gathered) inOrder() (known []reference, left []Left) {
 	return known, left
 }
 
-// holdsValues reports whether a key is called as keys of values are in the seed: values, secrets, proxy-values.
+// holdsValues reports whether a key has one of the seed's names for values: values, secrets, proxy-values.
 func holdsValues(ref reference) bool {
 	last := ref.key[strings.LastIndexAny(ref.key, "-_")+1:]
 	return last == "values" || last == "secrets" || ref.key == "values.yaml"
@@ -147,7 +147,7 @@ func whyNoValues(ref reference) string {
 		"a component of your own"
 }
 
-// withoutHash is the name of a generated object without what kustomize adds to it.
+// withoutHash is the name of a generated object without kustomize's suffix.
 func withoutHash(name string) string {
 	for _, each := range order {
 		if rest, is := strings.CutPrefix(name, each.name+"-"); is && len(rest) == 10 && !strings.Contains(rest, "-") {

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// pools converts the pools of workers of the later form. There is one pool here.
+// pools converts the worker pools of the later form. This project has one pool.
 func (c *conversion) pools(root *yaml.Node) {
 	c.workerFlavor = slices.ContainsFunc([]string{"capo.worker_flavor", "capo.worker_flavor_name",
 		"machine_deployment_default.capo.flavor_name"},
@@ -31,7 +31,7 @@ func (c *conversion) pools(root *yaml.Node) {
 	})
 }
 
-// pool converts the values of a pool of workers, below names that it has.
+// pool converts the values of a worker pool, below its names.
 func (c *conversion) pool(path, below []string, value *yaml.Node) {
 	each(value, func(key string, comments, value *yaml.Node) {
 		below := append(slices.Clone(below), key)
@@ -50,7 +50,7 @@ func (c *conversion) pool(path, below []string, value *yaml.Node) {
 	})
 }
 
-// mirrors converts mirrors of registries: by host a list of what is tried one after the other, or one address.
+// mirrors converts registry mirrors: by host a list that is tried in order, or one address.
 func (c *conversion) mirrors(from string, comments, value *yaml.Node) {
 	hosts, settings := value, lookup(value, "default_settings")
 	if below := lookup(value, "hosts_config"); below != nil {
@@ -93,7 +93,7 @@ func (c *conversion) mirrors(from string, comments, value *yaml.Node) {
 	}
 }
 
-// mirror is one of this project's list. Settings are asked in their order.
+// mirror is an entry of this project's list. The first setting with a value wins.
 func mirror(host string, url *yaml.Node, settings ...*yaml.Node) *yaml.Node {
 	m := newMap()
 	put(m, []string{"host"}, nil, text(host))
@@ -112,7 +112,7 @@ func mirror(host string, url *yaml.Node, settings ...*yaml.Node) *yaml.Node {
 	return m
 }
 
-// misses returns the pattern of a value that a text does not match; empty: it may be there.
+// misses returns the pattern of a value that a text does not match. Empty means it may be there.
 func (c *conversion) misses(path string, value *yaml.Node) string {
 	for _, k := range c.keys {
 		if k.Path != path || k.Pattern == "" || value.Kind != yaml.ScalarNode || strings.Contains(value.Value, "${") {

@@ -2,8 +2,8 @@ package sylva
 
 const workerFlavor = "cluster.openstack.worker_flavor"
 
-// renamed are the seed's values that have another name here; several: it stands for all of them. An empty name: it is
-// said by what the environment stands on.
+// renamed are the seed's values that have another name here, or several names that it stands for. An empty name means
+// that the base environment sets it.
 var renamed = map[string][]string{
 	"cluster.infra_provider": nil, "cluster.bootstrap_provider": nil,
 	"cluster.flavor.infra_provider": nil, "cluster.flavor.bootstrap_provider": nil,
@@ -37,7 +37,7 @@ var renamed = map[string][]string{
 	"cluster.capo.root_volume.type":                          {"cluster.openstack.root_volume.type"},
 }
 
-// inPool are the values of a pool of workers, which the later form has several of.
+// inPool are the values of a worker pool, of which the later form has several.
 var inPool = map[string]string{
 	"replicas":            "cluster.worker.replicas",
 	"capo.flavor_name":    workerFlavor,
@@ -45,7 +45,7 @@ var inPool = map[string]string{
 	"failure_domain":      "cluster.openstack.worker_availability_zone",
 }
 
-// differs are the seed's values that have no counterpart, and what to do.
+// differs are the seed's values without a counterpart, and what to do.
 var differs = map[string]string{
 	"cluster.capo.cluster_external_ip": externalAddress,
 	"cluster.cluster_external_ip":      externalAddress,

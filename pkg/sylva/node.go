@@ -24,7 +24,7 @@ func each(of *yaml.Node, do func(key string, keyNode, value *yaml.Node)) {
 	}
 }
 
-// lookup is the value at a path; nil: there is none.
+// lookup is the value at a path. Nil means there is none.
 func lookup(of *yaml.Node, path ...string) *yaml.Node {
 	for _, name := range path {
 		var found *yaml.Node
@@ -41,7 +41,7 @@ func lookup(of *yaml.Node, path ...string) *yaml.Node {
 	return of
 }
 
-// put sets a value at a path, with the comments of its key, and makes the maps on the way. What is there stays, of a
+// put sets a value at a path, with the comments of its key, and makes missing maps. What is there stays, of a
 // map each entry. False: something else was there.
 func put(in *yaml.Node, path []string, comments, value *yaml.Node) bool {
 	last := path[len(path)-1]
@@ -77,13 +77,13 @@ func put(in *yaml.Node, path []string, comments, value *yaml.Node) bool {
 	return there.Kind == yaml.ScalarNode && value.Kind == yaml.ScalarNode && there.Value == value.Value
 }
 
-// isEmpty says whether a value says nothing: the seed's files have keys that wait for one.
+// isEmpty reports whether a value is empty: the seed's files have keys that wait for a value.
 func isEmpty(n *yaml.Node) bool {
 	return n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Value == "" || n.Kind != yaml.ScalarNode &&
 		len(n.Content) == 0
 }
 
-// withoutNull takes out what is null, below a value too: it would delete what the environment stands on.
+// withoutNull removes nulls, also below a value: they would delete values of the base environment.
 func withoutNull(n *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.MappingNode {
 		return n
@@ -98,7 +98,7 @@ func withoutNull(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// emptyIn is the path of the first value that is null below a value; nil: there is none.
+// emptyIn is the path of the first value that is null below a value. Nil means there is none.
 func emptyIn(n *yaml.Node, path []string) []string {
 	var found []string
 	each(n, func(key string, _, value *yaml.Node) {
@@ -114,7 +114,8 @@ func emptyIn(n *yaml.Node, path []string) []string {
 	return found
 }
 
-// isTemplate says whether a value is made by Helm in the seed's chart, which this one does for components only.
+// isTemplate reports whether Helm renders a value in the seed's chart, which this project's chart does for components
+// only.
 func isTemplate(n *yaml.Node) bool {
 	if n.Kind == yaml.ScalarNode {
 		return strings.Contains(n.Value, "{{")
@@ -137,7 +138,7 @@ func encode(n *yaml.Node) ([]byte, error) {
 	return out.Bytes(), encoder.Close()
 }
 
-// copied is a value, and all below it, of its own.
+// copied returns a deep copy of a value.
 func copied(n *yaml.Node) *yaml.Node {
 	out := *n
 	out.Content = make([]*yaml.Node, len(n.Content))

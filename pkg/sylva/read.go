@@ -17,12 +17,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// document is one of the objects that carry values.
+// document is one of the objects with values.
 type document struct {
 	name   string // for people: Kind name, key
 	secret bool
 	root   *yaml.Node // a map; nil: the text is empty
-	twice  []string   // dotted paths of keys that stand there twice
+	twice  []string   // dotted paths of duplicate keys
 }
 
 // reference names a text of an object.
@@ -30,7 +30,7 @@ type reference struct{ kind, name, key string }
 
 func (r reference) String() string { return fmt.Sprintf("%s %s, key %s", r.kind, r.name, r.key) }
 
-// order begins with the object that wins, where no HelmRelease says more. The second form has the names of its own
+// order begins with the object that wins, unless a HelmRelease says otherwise. The second form has the names of its own
 // chart.
 var order = []reference{
 	{"Secret", environment.InfraSecretsName, "infra-secrets"},
@@ -43,11 +43,11 @@ var order = []reference{
 	{"ConfigMap", "sylva-units-values", "values"},
 }
 
-// read builds the folder and returns the values in it, the text that wins first, and what is no value.
+// read builds the folder and returns the values in it, the winning text first, and what is not a value.
 func read(folder string) ([]document, []Left, error) {
 	absolute, err := filepath.Abs(folder)
 	if err == nil {
-		absolute, err = filepath.EvalSymlinks(absolute) // the folders next to it are those of the real place
+		absolute, err = filepath.EvalSymlinks(absolute) // the neighboring folders are those of the real place
 	}
 	if info, statErr := os.Stat(absolute); err != nil || statErr != nil || !info.IsDir() {
 		return nil, nil, fault.New(fault.EnvironmentUnknown, "there is no folder "+folder,
@@ -99,8 +99,8 @@ func read(folder string) ([]document, []Left, error) {
 	return documents, left, nil
 }
 
-// rootOf is the folder that the kustomization and all that it names is in: the seed's repository, or else the folder
-// above.
+// rootOf returns the folder that contains the kustomization and everything that it names: the seed's repository, or
+// else the folder above.
 func rootOf(folder string) string {
 	for dir := filepath.Dir(folder); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if filepath.Base(dir) == "environment-values" {
@@ -110,7 +110,7 @@ func rootOf(folder string) string {
 	return filepath.Dir(folder)
 }
 
-// seenFrom returns how the user knows a path: as one that begins with the folder as it was given.
+// seenFrom returns the user's name of a path: it begins with the folder as it was given.
 func seenFrom(given, folder string) func(string) string {
 	return func(path string) string {
 		relative, err := filepath.Rel(folder, path)
@@ -121,7 +121,7 @@ func seenFrom(given, folder string) func(string) string {
 	}
 }
 
-// sopsError says that a document is ciphertext.
+// sopsError reports an encrypted document.
 type sopsError struct{ name string }
 
 func (e sopsError) Error() string { return e.name + ": it is encrypted with SOPS" }
@@ -129,7 +129,7 @@ func (e sopsError) Error() string { return e.name + ": it is encrypted with SOPS
 // parse reads one text of an object.
 func parse(name string, secret bool, text string) (document, error) {
 	d := document{name: name, secret: secret}
-	// The parser's own words repeat what it has read, which may be secret.
+	// The parser's error repeats what it has read, which may be secret.
 	wrong := func(err error) error {
 		if secret {
 			err = errors.New("it is no YAML map of values")
@@ -146,7 +146,7 @@ func parse(name string, secret bool, text string) (document, error) {
 	case 1:
 		d.root = roots[0]
 	default:
-		return d, fmt.Errorf("%s: it has %d documents, and only one can count", d.name, len(roots))
+		return d, fmt.Errorf("%s: it has %d documents, but only one is allowed", d.name, len(roots))
 	}
 	if d.root.Kind != yaml.MappingNode {
 		return d, fmt.Errorf("%s: %w", d.name, errors.New("it is no map"))
@@ -161,7 +161,7 @@ func parse(name string, secret bool, text string) (document, error) {
 	return d, nil
 }
 
-// documentsOf returns what is in a text of YAML, without what is empty.
+// documentsOf returns the documents in a YAML text, without empty ones.
 func documentsOf(text string) ([]*yaml.Node, error) {
 	if err := unpack.YAML([]byte(text)); err != nil {
 		return nil, err
@@ -190,8 +190,8 @@ func isCiphertext(n *yaml.Node) bool {
 	return slices.ContainsFunc(n.Content, isCiphertext)
 }
 
-// lastOfEach leaves the last of entries that have the same key, and returns their dotted paths: the seed's chart took
-// them so.
+// lastOfEach keeps the last of several entries with the same key, and returns their dotted paths: the seed's chart
+// treated them so.
 func lastOfEach(n *yaml.Node, path []string) (twice []string) {
 	if n.Kind != yaml.MappingNode {
 		for _, below := range n.Content {
@@ -217,8 +217,8 @@ func lastOfEach(n *yaml.Node, path []string) (twice []string) {
 	return twice
 }
 
-// plain refuses what is no map of values, and resolves anchors where a document has any: what they stand for may go to
-// another place than they do.
+// plain refuses what is not a map of values, and resolves anchors: an alias may be moved to another document than its
+// anchor.
 func plain(root *yaml.Node) error {
 	var values map[string]any
 	if err := root.Decode(&values); err != nil || !hasAlias(root) {

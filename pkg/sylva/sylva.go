@@ -1,5 +1,5 @@
-// Package sylva reads an environment of the original telco-cloud-init (Sylva) with its bootstrap.sh or its
-// later form (sylva-units), and says it in this project's words. What it cannot say it names, with what to do.
+// Package sylva converts an environment of the original telco-cloud-init (Sylva) with its bootstrap.sh or its later
+// form (sylva-units) into this project's values. It lists what it cannot convert, with what to do.
 package sylva
 
 import (
@@ -13,31 +13,32 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Converted is an environment in this project's words.
+// Converted is an environment with this project's values.
 type Converted struct {
-	From    string // the built-in environment that it stands on
+	From    string // its built-in base environment
 	Name    string // of the cluster
 	Values  []byte // a YAML map, with its author's comments; nil: none
-	Secrets []byte // the same, of what was in Secrets; nil: none
+	Secrets []byte // the same, from Secrets; nil: none
 	Said    []Said
-	Left    []Left // what could not be said
+	Left    []Left // what could not be converted
 }
 
-// Said is a value that was taken over.
+// Said is a converted value.
 type Said struct {
-	Key string `json:"key"` // in the seed's words
-	As  string `json:"as"`  // in this project's
+	Key string `json:"key"` // the seed's name
+	As  string `json:"as"`  // this project's name
 }
 
-// Left is a value that was not taken over.
+// Left is a value that was not converted.
 type Left struct {
 	Key string `json:"key"`
 	Why string `json:"why"` // and what to do
 }
 
 // Convert reads the folder of an environment. known are the built-in environments, keys those of this project's chart,
-// name is the cluster's; empty: what the folder says, or else otherwise. Variables keep their names, with braces.
-// Errors have the codes fault.EnvironmentUnknown, for no folder, and fault.EnvironmentInvalid.
+// name is the cluster's. If name is empty, the folder's name of the cluster is used, or else otherwise. Variables keep
+// their names, with braces. Errors have the codes fault.EnvironmentUnknown, for a missing folder, and
+// fault.EnvironmentInvalid.
 func Convert(folder, name, otherwise string, known []string, keys []environment.Key) (Converted, error) {
 	read, left, err := read(folder)
 	if err != nil {
@@ -93,7 +94,7 @@ func (c *conversion) from(known []string) (string, error) {
 	return from, nil
 }
 
-// name sets the cluster's name: the one that is wanted, or else that of the folder, or else another.
+// name sets the cluster's name: the wanted one, or else that of the folder, or else another.
 func (c *conversion) name(wanted, otherwise string) string {
 	there := lookup(c.values, "cluster", "name")
 	switch {

@@ -120,7 +120,7 @@ func TestWhatCannotBeConverted(t *testing.T) {
 			}
 			_, err := convert(t, folder)
 			if strings.Contains(fmt.Sprint(err), "pa55word") {
-				t.Errorf("a secret is told: %v", err)
+				t.Errorf("a secret is shown: %v", err)
 			}
 			if fault.CodeOf(err) != tc.code || !strings.Contains(fmt.Sprint(err), tc.says) || fault.HintOf(err) == "" {
 				t.Errorf("%v (%s), want %s with %q", err, fault.CodeOf(err), tc.code, tc.says)

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// File reads a regular file of at most so many bytes, whoever wrote it. A device or a pipe might never end.
+// File reads a regular file of at most that many bytes, from any author. A device or a pipe might never end.
 func File(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -22,7 +22,7 @@ func File(path string, most int64) ([]byte, error) {
 	return Named(path, most)
 }
 
-// Named reads at most so many bytes of what the user names, which may be a pipe.
+// Named reads at most that many bytes of a file that the user names, which may be a pipe.
 func Named(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -36,7 +36,7 @@ func Named(path string, most int64) ([]byte, error) {
 	return content, err
 }
 
-// Bytes reads at most so many bytes to their end.
+// Bytes reads to the end, at most that many bytes.
 func Bytes(from io.Reader, most int64) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(from, most+1))
 	if err == nil && int64(len(content)) > most {

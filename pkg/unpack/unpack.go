@@ -1,4 +1,4 @@
-// Package unpack reads archives of others within bounds: a small file may claim to be a large one.
+// Package unpack reads untrusted archives within bounds: a small file may unpack to a huge one.
 package unpack
 
 import (
@@ -8,20 +8,20 @@ import (
 	"io"
 )
 
-// Limits bound what comes out of an archive.
+// Limits bound the content of an archive.
 type Limits struct {
 	Entries int   // files and folders
 	Total   int64 // bytes, all entries together
-	Ratio   int64 // bytes out for each byte in; 0: what is read is not compressed
+	Ratio   int64 // bytes out for each byte in; 0: not compressed
 }
 
 // ErrTooLarge is in each error about a limit.
 var ErrTooLarge = errors.New("too large")
 
-// free is how many bytes may come out whatever the ratio is: a short text compresses well.
+// free is how many bytes are allowed whatever the ratio: a short text compresses well.
 const free = 16 << 20
 
-// Reader is what comes out of an archive, for one goroutine.
+// Reader reads the content of an archive, for one goroutine.
 type Reader struct {
 	limits  Limits
 	in, out int64
@@ -30,8 +30,8 @@ type Reader struct {
 	close   func()
 }
 
-// New returns a Reader of what decompress makes of source; nil: source is not compressed. Its Close frees what
-// decompress holds.
+// New returns a Reader of what decompress makes of source. Nil means source is not compressed. Its Close releases the
+// decompressor.
 func New(source io.Reader, limits Limits, decompress func(io.Reader) (io.Reader, func(), error)) (*Reader, error) {
 	r := &Reader{limits: limits, source: source, close: func() {}}
 	counted := counter{r}
@@ -50,10 +50,10 @@ func New(source io.Reader, limits Limits, decompress func(io.Reader) (io.Reader,
 	return r, nil
 }
 
-// Close frees what the decompression holds.
+// Close releases the decompressor.
 func (r *Reader) Close() { r.close() }
 
-// counter counts what is read of the archive.
+// counter counts the bytes that are read from the archive.
 type counter struct{ r *Reader }
 
 // Read reads from the archive.
@@ -63,7 +63,7 @@ func (c counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Read reads what comes out. It fails as soon as that is more than the limits allow.
+// Read reads the content. It fails as soon as that exceeds the limits.
 func (r *Reader) Read(p []byte) (int, error) {
 	n, err := r.plain.Read(p)
 	r.out += int64(n)
@@ -79,7 +79,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 // Stop is what ends Tar without an error.
 var Stop = errors.New("stop reading the archive")
 
-// Tar calls each for every entry of a tar archive, with what the entry holds.
+// Tar calls each for every entry of a tar archive, with its content.
 func (r *Reader) Tar(each func(header *tar.Header, content io.Reader) error) error {
 	archive := tar.NewReader(r)
 	for entries := 1; ; entries++ {

@@ -12,22 +12,22 @@ import (
 	kyaml "sigs.k8s.io/yaml"
 )
 
-// What YAML may come to. Parsers need up to 200 bytes of memory for each mark, and compare each key of a map with each
+// The bounds of YAML. Parsers need up to 200 bytes of memory for each mark, and compare each key of a map with each
 // other one.
 const (
 	mostDocuments = 1 << 17
 
-	// Each of these is about one document.
+	// Each of these is for one document.
 	mostMarks    = 1 << 21 // characters that may begin a node
-	mostNodes    = 1 << 20 // when aliases are followed, as below
+	mostNodes    = 1 << 20 // including those that aliases repeat, see below
 	mostText     = 64 << 20
 	mostDepth    = 1000
 	mostCompares = 1 << 27
 )
 
 // YAML refuses a text that would cost its parser too much: many nodes, large maps, deep nesting, aliases that multiply
-// what they stand for or that lead back to themselves. All parsers of YAML can then read the text. It leaves a text
-// that is not YAML to the parser, unless that has an anchor: another parser may accept it.
+// their content or that form a cycle. All parsers of YAML can then read the text. It leaves invalid YAML to the parser,
+// unless that has an anchor: another parser may accept it.
 func YAML(text []byte) error {
 	if err := checkMarks(text); err != nil {
 		return err
@@ -37,7 +37,7 @@ func YAML(text []byte) error {
 		var root yaml.Node
 		if err := decoder.Decode(&root); errors.Is(err, io.EOF) || err != nil && !bytes.ContainsRune(text, '&') {
 			return nil
-		} else if err != nil { // the parser's own words may quote a secret
+		} else if err != nil { // the parser's error may quote a secret
 			return errors.New(strings.TrimSuffix("not YAML: "+lineNumber.FindString(err.Error()), ": "))
 		}
 		total, err := (&measure{known: map[*yaml.Node]size{}, open: map[*yaml.Node]bool{}}).size(&root, 0)
@@ -50,7 +50,7 @@ func YAML(text []byte) error {
 	}
 }
 
-// Unmarshal reads YAML that others wrote, as sigs.k8s.io/yaml does, if YAML accepts it.
+// Unmarshal reads untrusted YAML, as sigs.k8s.io/yaml does, if YAML accepts it.
 func Unmarshal(text []byte, into any) error {
 	if err := YAML(text); err != nil {
 		return err
@@ -75,7 +75,7 @@ func Marks(text []byte) (all, documents int) {
 	return all, documents
 }
 
-// marks returns those of the largest document, too.
+// marks also returns the marks of the largest document.
 func marks(text []byte) (largest, all, documents int) {
 	here := 0
 	documents = 1
@@ -94,7 +94,7 @@ func marks(text []byte) (largest, all, documents int) {
 	return largest, all, documents
 }
 
-// size is what a node comes to.
+// size is the size of a node with everything below it.
 type size struct{ nodes, text, depth, compares int64 }
 
 func (s size) check() error {
@@ -112,7 +112,7 @@ func (s size) check() error {
 	return nil
 }
 
-// measure finds the size of nodes, each once, however many aliases stand for it.
+// measure computes the size of nodes, each once, however many aliases refer to it.
 type measure struct {
 	known map[*yaml.Node]size
 	open  map[*yaml.Node]bool // the nodes that lead here by aliases
@@ -148,7 +148,7 @@ func (m *measure) size(node *yaml.Node, above int64) (size, error) {
 	return total, nil
 }
 
-// behind is the size of what an alias stands for.
+// behind is the size of an alias's target.
 func (m *measure) behind(alias *yaml.Node, above int64) (size, error) {
 	if known, measured := m.known[alias.Alias]; measured {
 		return known, nil

@@ -44,7 +44,7 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- end -}}
 {{- end -}}
 
-{{/* Names that Flux, which substitutes text, would make a boolean or nothing of. */}}
+{{/* Names that Flux, which substitutes text, would turn into a boolean or null. */}}
 {{- define "telco-cloud-init.checkName" -}}
 {{- if has .Values.cluster.name (list "true" "false" "null" "yes" "no" "on" "off" "y" "n") -}}
 {{- printf "values/invalid: cluster.name is %q, which is no text in YAML\nhint: Choose another one, for example --set cluster.name=management-%s.\n" .Values.cluster.name .Values.cluster.name -}}

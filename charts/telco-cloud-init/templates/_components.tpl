@@ -46,7 +46,7 @@ true
 {{- $_ := set $graph $name $dependencies -}}
 {{- end -}}
 {{- end -}}
-{{- /* Take away what waits for nothing, as often as there are components: what is left waits for itself. */ -}}
+{{- /* Remove what waits for nothing, once for each component: what is left is a cycle. */ -}}
 {{- range until (len $graph) -}}
 {{- range $name, $dependencies := deepCopy $graph -}}
 {{- $open := list -}}

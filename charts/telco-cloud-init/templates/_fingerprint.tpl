@@ -1,4 +1,4 @@
-{{/* A short hash of secret .text, to see that it has changed. Nobody can try guesses on it without secret_fingerprint_key.
+{{/* A short hash of secret .text, to see that it has changed. Without secret_fingerprint_key no guess can be verified with it.
      "unknown" without that key: then a change is not seen. */}}
 {{- define "telco-cloud-init.fingerprint" -}}
 {{- $key := .root.Values.secret_fingerprint_key -}}

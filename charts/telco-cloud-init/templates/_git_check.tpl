@@ -1,4 +1,4 @@
-{{/* Repositories, logins and names that Flux would not take, or that would be taken for another's. */}}
+{{/* Repositories, logins and names that Flux would refuse, or confuse with others. */}}
 {{- define "telco-cloud-init.checkGit" -}}
 {{- range $name, $entry := .Values.git_repo_templates -}}
 {{- include "telco-cloud-init.checkGitName" (dict "path" "git_repo_templates" "name" $name) -}}
@@ -56,7 +56,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The message must not hold the address: it may have a password. */}}
+{{/* The message must not contain the address: it may have a password. */}}
 {{- define "telco-cloud-init.checkGitURL" -}}
 {{- $address := include "telco-cloud-init.gitAddress" .url -}}
 {{- $want := "write it as https://HOST/PATH, ssh://git@HOST/PATH or git@HOST:PATH" -}}
@@ -73,7 +73,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* A login that no server takes. The message must not hold it. */}}
+{{/* A login that no server accepts. The message must not contain it. */}}
 {{- define "telco-cloud-init.checkLogin" -}}
 {{- range list "username" "password" -}}
 {{- if regexMatch "[\\x00-\\x1F\\x7F]" (toString (get $.login . | default "")) -}}

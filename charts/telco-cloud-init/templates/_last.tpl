@@ -4,8 +4,8 @@
 {{- if eq .name "cluster" -}}
 {{- $patches = (include "telco-cloud-init.machineLists" .root | fromJson).patches | default list -}}
 {{- end -}}
-{{- /* A definition that goes takes all its objects along: each Cluster, and with it each server. A namespace takes all that is in it. Flux applies
-     them, and never deletes them: neither when a commit lacks them nor to make them anew where a field cannot be changed. */ -}}
+{{- /* Deleting a CRD deletes all its objects: each Cluster, and with it each server. Deleting a namespace deletes all its content. Flux applies
+     them, and never deletes them: neither when a commit lacks them nor to recreate them where a field cannot be changed. */ -}}
 {{- range list (list "apiextensions.k8s.io/v1" "CustomResourceDefinition") (list "v1" "Namespace") -}}
 {{- $patches = append $patches (include "telco-cloud-init.patch" (dict
   "target" (dict "kind" (last .))

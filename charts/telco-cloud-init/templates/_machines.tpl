@@ -12,7 +12,7 @@
 {{- get (dict "kubeadm" "preKubeadmCommands" "rke2" "preRKE2Commands") .Values.cluster.bootstrap_provider -}}
 {{- end -}}
 
-{{/* "true" when the definition is known to have no list of commands for .kind: definitions.json says it. A patch cannot ask. */}}
+{{/* "true" when the definition is known to have no list of commands for .kind: definitions.json says so. A patch cannot check it. */}}
 {{- define "telco-cloud-init.lacksCommands" -}}
 {{- $definition := include "telco-cloud-init.definition" .root | fromJson -}}
 {{- if and $definition (not .root.Values.components.cluster.repo) (not (has .kind ($definition.commands | default list))) -}}

@@ -3,7 +3,7 @@
 {{- define "telco-cloud-init.noProxy" -}}
 {{- $cluster := .Values.cluster -}}
 {{- $addresses := concat (splitList "," .Values.proxies.no_proxy) (list "localhost" "127.0.0.1" $cluster.pod_cidr $cluster.service_cidr) -}}
-{{- /* Flux ends names of services with a dot, which Go's HTTP client compares too. The last is the registry beside the clusters. */ -}}
+{{- /* Flux ends names of services with a dot, which Go's HTTP client compares too. The last is the registry next to the clusters. */ -}}
 {{- $addresses = concat $addresses (list ".svc" ".cluster.local" ".cluster.local." (printf "%s-registry" $cluster.name)) -}}
 {{- range $cluster.registry_mirrors -}}
 {{- $addresses = append $addresses (urlParse .url).hostname -}}
@@ -15,7 +15,7 @@
 {{- end -}}
 
 {{/* The same for controllers. cluster-init reads it from here, for Flux, for the bootstrap cluster's node and for itself. Kind's pods and services
-     have ranges of their own, whatever the management cluster has: outside of the bootstrap cluster they may be somebody else's. */}}
+     have ranges of their own, whatever the management cluster has: outside of the bootstrap cluster other networks may use them. */}}
 {{- define "telco-cloud-init.controllerNoProxy" -}}
 {{- $addresses := splitList "," (include "telco-cloud-init.noProxy" .) -}}
 {{- if eq .Values.phase "bootstrap" -}}{{- $addresses = concat $addresses (list "10.244.0.0/16" "10.96.0.0/16") -}}{{- end -}}
@@ -83,7 +83,7 @@
 {{- trimPrefix "/" .path | replace "/" "." -}}
 {{- end -}}
 
-{{/* {files: [...]}: those files as machines are told of them, without what is in them. */}}
+{{/* {files: [...]}: those files as machines reference them, without their content. */}}
 {{- define "telco-cloud-init.proxyFileList" -}}
 {{- $files := list -}}
 {{- range $path, $_ := include "telco-cloud-init.proxyFiles" . | fromJson -}}

@@ -17,7 +17,7 @@
 {{- $mirrors := dict -}}
 {{- $only := list -}}
 {{- range . -}}
-{{- /* A path is taken for the API's root as it stands, where containerd adds /v2 unless it is told not to. */ -}}
+{{- /* RKE2 uses the path as the API's root, where containerd adds /v2 unless override_path is set. */ -}}
 {{- $url := trimSuffix "/" .url -}}
 {{- if and (urlParse $url).path (not .override_path) -}}{{- $url = printf "%s/v2" $url -}}{{- end -}}
 {{- $host := ternary "*" .host (eq .host "_default") -}}
@@ -32,7 +32,7 @@
 {{- $fields = dict "privateRegistriesConfig" (dict "mirrors" $mirrors) -}}
 {{- end -}}
 {{- if $config -}}
-{{- /* Beside the provider's config.yaml, as the provider (v0.21.0) has no field for it. */ -}}
+{{- /* In addition to the provider's config.yaml, as the provider (v0.21.0) has no field for it. */ -}}
 {{- $files = append $files (dict
   "path" "/etc/rancher/rke2/config.yaml.d/50-registries.yaml"
   "owner" "root:root" "permissions" "0600"

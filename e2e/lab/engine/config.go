@@ -68,7 +68,7 @@ func daemonConfig(user []byte, shim string) ([]byte, error) {
 	return json.MarshalIndent(config, "", "  ")
 }
 
-// restoreShim builds the shim anew when the engine that runs was started with one and its file is gone, as when the
+// restoreShim rebuilds the shim when the engine that runs was started with one and its file is gone, as when the
 // user's cache was emptied under it: without the file it can start no container.
 func restoreShim(ctx context.Context, root string) error {
 	out, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"info", "--format", "{{json .Runtimes}}"}})

@@ -1,4 +1,4 @@
-// Command fetch downloads the Go modules that a bundle is built from. `make up` runs it beside the compiler, which
+// Command fetch downloads the Go modules that a bundle is built from. `make up` runs it during compilation, which
 // would wait for them later. It needs little but the standard library.
 package main
 

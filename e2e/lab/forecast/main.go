@@ -44,7 +44,7 @@ func main() {
 }
 
 const (
-	// lookBound is for all questions together: nobody waits longer to hear how long they will wait.
+	// lookBound is for all questions together: a forecast must not take long.
 	lookBound = 2 * time.Minute
 	// engineBound is for the Docker engine, which may be another machine's.
 	engineBound = 5 * time.Second
@@ -89,8 +89,8 @@ func look(ctx context.Context, environments []string, offline bool) (machine, er
 	return found, nil
 }
 
-// hasEngine says whether there is a Docker engine. One that gives no answer within the bound is not absent: the error
-// says so.
+// hasEngine reports whether there is a Docker engine. One that gives no answer within the bound is not absent: the
+// error says so.
 func hasEngine(ctx context.Context, bound time.Duration) (bool, error) {
 	if _, err := exec.LookPath("dockerd"); err == nil {
 		return true, nil
@@ -104,8 +104,8 @@ func hasEngine(ctx context.Context, bound time.Duration) (bool, error) {
 	return err == nil, nil
 }
 
-// hasBuildCache says whether the toolchain has compiled more here than this program: its cache has one folder for each
-// first byte of a hash.
+// hasBuildCache reports whether the toolchain has compiled more here than this program: its cache has one folder for
+// each first byte of a hash.
 func hasBuildCache(ctx context.Context) (bool, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
 	if err != nil {

@@ -51,7 +51,7 @@ func (b *Builder) Build(ctx context.Context, module Module) (Built, error) {
 	return Built{Module: module, Pin: pin, Key: key, Dir: dir}, err
 }
 
-// Has says whether the store holds the module's binaries, so that Build has nothing to do.
+// Has reports whether the store holds the module's binaries, so that Build has nothing to do.
 func (b *Builder) Has(ctx context.Context, module Module) (bool, error) {
 	pin, err := module.Pin(b.Root)
 	if err != nil {

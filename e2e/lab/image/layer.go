@@ -50,7 +50,7 @@ func WriteLayer(dir string, entries []Entry) (v1.Layer, error) {
 	})
 }
 
-// writeLayer compresses what fill writes and computes both digests on the way.
+// writeLayer compresses what fill writes and computes both digests meanwhile.
 func writeLayer(dir string, fill func(*tar.Writer) error) (v1.Layer, error) {
 	file, err := os.CreateTemp(dir, "layer-*.tar.gz")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// reference finds images of containers, and those that a controller is told in an argument to start by itself.
+// reference finds images of containers, and those in an argument that makes a controller start them.
 var reference = regexp.MustCompile(`(?m)(?:^\s*(?:- )?image: |-image=)["']?([a-zA-Z0-9][\w./-]*:[\w.-]+)["']?\s*$`)
 
 // Images returns the references of images that the manifest names, sorted. Flux's archive names its images without

@@ -21,8 +21,8 @@ var (
 )
 
 // CloudInitFiles are what lies on top of a node's files in such a machine: cloud-init's units, which Unwanted has left
-// out, its configuration, and what kubeadm and the kubelet need in a container, as nobody who boots a machine of a
-// cloud tells them that it is one.
+// out, its configuration, and what kubeadm and the kubelet need in a container, as no
+// cloud tells them that they are in one.
 func CloudInitFiles() []image.Entry {
 	entries := []image.Entry{
 		{Path: "var/lib/cloud/"}, // where the config drive is put before the first start

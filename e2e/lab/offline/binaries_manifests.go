@@ -10,7 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 )
 
-// TestManifestsFile is the name, beside the programs of Binaries, of what TestManifests renders: a list of {URL,
+// TestManifestsFile is the name, next to the programs of Binaries, of what TestManifests renders: a list of {URL,
 // Content}.
 const TestManifestsFile = "manifests.json"
 

@@ -1,4 +1,4 @@
-// Package offline builds the offline bundle: it makes what plan names with the packages beside it, each part once for
+// Package offline builds the offline bundle: it makes what plan names with the packages next to it, each part once for
 // what defines it, and writes the result in the format of pkg/bundle.
 package offline
 

@@ -10,7 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 )
 
-// The node image holds the network's image under the reference that the manifest names; nobody could pull it.
+// The node image holds the network's image under the reference that the manifest names; it cannot be pulled.
 func TestNetworkManifestNamesTheImageThatNodesHold(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	file := networkManifest(root)

@@ -15,10 +15,10 @@ func TestReplaceFolderTouchesOnlyBundles(t *testing.T) {
 		made bool   // whether the folder exists
 		fine bool
 	}{
-		"absent":     {made: false, fine: true},
-		"empty":      {made: true, fine: true},
-		"a bundle":   {made: true, file: bundle.IndexFile, fine: true},
-		"somebody's": {made: true, file: "thesis.txt", fine: false},
+		"absent":   {made: false, fine: true},
+		"empty":    {made: true, fine: true},
+		"a bundle": {made: true, file: bundle.IndexFile, fine: true},
+		"a user's": {made: true, file: "thesis.txt", fine: false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

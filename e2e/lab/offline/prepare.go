@@ -13,7 +13,7 @@ import (
 // sideBySide is how many modules are built at once: while one is being linked, by one thread, another is compiled.
 const sideBySide = 2
 
-// prepare makes what images are made of: binaries, and beside the compiler, as it mostly waits for the network, the
+// prepare makes what images are made of: binaries, and meanwhile, as it mostly waits for the network, the
 // root file systems.
 func (b *builder) prepare(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)

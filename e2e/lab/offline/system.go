@@ -8,7 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 )
 
-// baseSystem is the one root file system below all images that need Debian: each of its own would take a minute beside
+// baseSystem is the one root file system below all images that need Debian: each of its own would take a minute during
 // the compiler, and registries and engines keep one layer once. What Debian starts at boot is left out of images, see
 // node.Unwanted.
 func baseSystem() debian.Rootfs {

@@ -43,7 +43,7 @@ func (b *builder) write(parts []part, content []bundle.Image, manifests []render
 	})
 }
 
-// Sweep removes bundles beside the default place that a killed lab did not finish: each takes as much of the disk as a
+// Sweep removes bundles next to the default place that a killed lab did not finish: each takes as much of the disk as a
 // whole one. Only the process that holds the lab's build lock may call it.
 func Sweep() error {
 	place, err := host.CacheDir()

@@ -46,7 +46,7 @@ func (l *Lab) removeAddress(ctx context.Context) error {
 	return unmark(l.addressMark())
 }
 
-// hasAddress says whether this machine has the lab's address.
+// hasAddress reports whether this machine has the lab's address.
 func hasAddress() (bool, error) {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {

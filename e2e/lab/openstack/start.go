@@ -28,7 +28,7 @@ const (
 	workingTimeout = 2 * time.Minute
 )
 
-// Start brings everything up that is not up. It does nothing when all is, and goes on where a start was interrupted.
+// Start brings everything up that is not up. It does nothing when all is, and resumes an interrupted start.
 func (l *Lab) Start(ctx context.Context) error {
 	unlock, err := host.Lock(lockName)
 	if err != nil {
@@ -147,7 +147,7 @@ func (l *Lab) bring(ctx context.Context, installation configuration.Installation
 	})
 }
 
-// prepare does what a service needs before its daemons run for the first time. It begins anew with empty folders and
+// prepare does what a service needs before its daemons run for the first time. It starts with empty folders and
 // databases: a killed attempt may have left half of a migration.
 func (l *Lab) prepare(ctx context.Context, installation configuration.Installation, one service.Service,
 	ready map[string]chan struct{}) error {

@@ -42,7 +42,7 @@ func CheckEnvironments(names []string) error {
 	return nil
 }
 
-// Uses tells whether one of the environments has the provider; of several, whether one environment has them all.
+// Uses reports whether one of the environments has the provider; of several, whether one environment has them all.
 func Uses(environments []string, wanted ...string) bool {
 	return slices.ContainsFunc(environments, func(name string) bool {
 		return !slices.ContainsFunc(wanted,

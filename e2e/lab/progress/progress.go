@@ -30,7 +30,7 @@ func (p *Printer) Say(format string, args ...any) {
 	fmt.Fprintf(p.out, "lab [%5s] %s\n", elapsed, fmt.Sprintf(format, args...))
 }
 
-// Step runs one step and says that it starts, goes on and how long it took.
+// Step runs one step, and reports its start, its progress and its duration.
 func (p *Printer) Step(name string, run func() error) error {
 	p.Say("%s ...", name)
 	began := time.Now()

@@ -12,7 +12,7 @@ import (
 // patience bounds the wait for one registry.
 const patience = 5 * time.Second
 
-// Answer says whether each of the registries of the images that `up` pulls answers within five seconds, and as a
+// Answer reports whether each of the registries of the images that `up` pulls answers within five seconds, and as a
 // registry does: 401 is how one asks for a token, 429 how one asks for patience, and anything else is most likely a
 // proxy's.
 func Answer(ctx context.Context) bool {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// joinBound is how long a node tries to become part of its cluster before the unit fails, and systemd starts anew.
+	// joinBound is how long a node tries to become part of its cluster before the unit fails, and systemd restarts it.
 	joinBound = 15 * time.Minute
 	// apiBound is how long the API server of a node that is part of its cluster may take to answer.
 	apiBound = 5 * time.Minute

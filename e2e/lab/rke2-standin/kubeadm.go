@@ -36,7 +36,7 @@ func initConfiguration(p paths, cfg config, own machine, endpoint, token string)
 			"nodeRegistration": nodeRegistration(cfg, own),
 			"localAPIEndpoint": document{"advertiseAddress": own.address},
 			"patches":          document{"directory": p.patches()},
-			// kubeadm wants to make a token for joining; nobody needs this one, so it ends soon.
+			// kubeadm wants to make a token for joining; this one is not needed, so it expires soon.
 			"bootstrapTokens": []any{document{"token": token, "ttl": "1m0s"}},
 			"skipPhases":      skippedPhases(cfg),
 		},

@@ -56,7 +56,7 @@ func writeFileMode(name string, content []byte, mode os.FileMode) error {
 	return nil
 }
 
-// exists tells whether there is a file or folder of the name.
+// exists reports whether there is a file or folder of the name.
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil

@@ -98,7 +98,7 @@ func removeMember(ctx context.Context, nodeName, annotated string, members membe
 	return annotated, nil
 }
 
-// belongsTo tells whether a member has the name NODE-SUFFIX.
+// belongsTo reports whether a member has the name NODE-SUFFIX.
 func belongsTo(memberName, nodeName string) bool {
 	cut := strings.LastIndex(memberName, "-")
 	return cut > 0 && memberName[:cut] == nodeName

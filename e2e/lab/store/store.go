@@ -53,7 +53,7 @@ func At(dir string) *Store { return &Store{dir: dir} }
 
 func (s *Store) path(kind, name, key string) string { return filepath.Join(s.dir, kind, name+"-"+key) }
 
-// Has says whether a built thing is there.
+// Has reports whether a built thing is there.
 func (s *Store) Has(kind, name, key string) (bool, error) {
 	_, err := os.Stat(s.path(kind, name, key))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

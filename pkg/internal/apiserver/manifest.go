@@ -12,7 +12,7 @@ import (
 // Manifests are files of upstream releases, by the address where others fetch them.
 type Manifests map[string][]byte
 
-// ReadManifests reads those that the lab has rendered from the modules that it pins. They are beside the programs that
+// ReadManifests reads those that the lab has rendered from the modules that it pins. They are next to the programs that
 // the lab built, in BinariesVariable: Flux's, and, where the managers were built too, those of cert-manager and Cluster
 // API.
 func ReadManifests() (Manifests, error) {

@@ -17,7 +17,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Proxy passes requests on to a Server, as its administrator, and makes the faults that it is told to.
+// Proxy passes requests on to a Server, as its administrator, and injects the requested faults.
 type Proxy struct {
 	front *httptest.Server
 

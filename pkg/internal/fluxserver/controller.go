@@ -17,7 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 )
 
-// RunKustomizeController runs the real kustomize-controller, which the lab has built, beside the server until the test
+// RunKustomizeController runs the real kustomize-controller, which the lab has built, with the server until the test
 // ends.
 func (s Server) RunKustomizeController(t *testing.T) {
 	t.Helper()

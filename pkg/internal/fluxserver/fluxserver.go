@@ -26,7 +26,8 @@ type Server struct {
 	Client *kube.Cluster
 }
 
-// Main runs the tests of a package beside one server, which ready gets before the first of them, and ends the process.
+// Main runs the tests of a package with one shared server, which ready gets before the first of them, and ends the
+// process.
 func Main(m *testing.M, ready func(Server)) {
 	code, err := run(m, ready)
 	if err != nil {

@@ -57,7 +57,7 @@ func NewCluster(namespace, name string) *unstructured.Unstructured {
 			"labels": map[string]any{owned.ClusterLabel: name}}, "spec": map[string]any{}}}
 }
 
-// KubeconfigSecret is what Cluster API keeps beside a Cluster.
+// KubeconfigSecret is the Secret that Cluster API stores with a Cluster.
 func KubeconfigSecret(namespace, cluster string, kubeconfig []byte) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster + "-kubeconfig"},
 		Data: map[string][]byte{"value": kubeconfig}}

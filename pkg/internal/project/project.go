@@ -76,7 +76,7 @@ type Cloud struct {
 	Unknown    map[openstack.Kind]error
 	Hidden     map[openstack.Ref]bool // from the inventory only
 	LookError  error
-	// Answers are given to the deletions of a resource, one after the other, before the cloud does as it is told; the
+	// Answers are given to the deletions of a resource, one after the other, before the cloud obeys; the
 	// last one for ever when it is in Forever.
 	Answers map[openstack.Ref][]error
 	Forever map[openstack.Ref]error
@@ -169,7 +169,7 @@ func (f *Cloud) Status(_ context.Context, r openstack.Resource) (string, error) 
 		f.Drop(r.Ref)
 		return "", openstack.ErrNotFound
 	}
-	if left[0] != "error" { // it stays so until somebody asks again
+	if left[0] != "error" { // it stays so until the next request
 		f.Takes[r.Ref] = left[1:]
 	}
 	return left[0], nil

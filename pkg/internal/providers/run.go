@@ -94,7 +94,7 @@ func (r *Running) Output(deployment string) string {
 	return ""
 }
 
-// freePorts returns ports of the loopback address that nobody listens on.
+// freePorts returns ports of the loopback address without a listener.
 func freePorts(n int) (ports []int, err error) {
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// certificates reads the CA: of OPENSTACK_CLOUD_CACERT_B64, or the file at path; nil when there is neither. What it
-// returns is the certificates of it and nothing else.
+// certificates reads the CA from OPENSTACK_CLOUD_CACERT_B64, or from the file at path. It returns nil without either,
+// and otherwise only the certificates in it.
 func (f finder) certificates(path string) ([]byte, error) {
 	text, where := []byte(nil), "OPENSTACK_CLOUD_CACERT_B64"
 	encoded := strings.TrimSpace(f.get(where))
@@ -20,7 +20,7 @@ func (f finder) certificates(path string) ([]byte, error) {
 	case err != nil:
 		return nil, missing(where+" is not base64", "Give it the output of `base64 -w0 ca.pem`.")
 	case strings.TrimSpace(string(decoded)) != "":
-		// the env.rc of Cluster API's provider encodes a line feed where there is none
+		// the env.rc of Cluster API's provider encodes a line feed if there is none
 		text = decoded
 	case path != "":
 		where = f.expand(path)
@@ -35,13 +35,13 @@ func (f finder) certificates(path string) ([]byte, error) {
 	}
 	kept := onlyCertificates(text)
 	if len(kept) == 0 {
-		return nil, missing(fmt.Sprintf("%s holds no certificate in PEM", where),
+		return nil, missing(fmt.Sprintf("%s contains no certificate in PEM", where),
 			"Give the certificates of the authority that signed the cloud's endpoints.")
 	}
 	return kept, nil
 }
 
-// onlyCertificates leaves out what can lie beside them: a private key, above all.
+// onlyCertificates removes what else a file may contain, most of all a private key.
 func onlyCertificates(text []byte) []byte {
 	var kept bytes.Buffer
 	for {

@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// entry is what is written of a cloud. Cluster API's provider reads endpoint_type where the others read interface.
+// entry is the written form of a cloud. Cluster API's provider reads endpoint_type where the others read interface.
 type entry struct {
 	Auth         auth   `yaml:"auth"`
 	AuthType     string `yaml:"auth_type,omitempty"`
@@ -23,7 +23,7 @@ type entry struct {
 	Verify       *bool  `yaml:"verify,omitempty"`
 }
 
-// auth is who logs in, where. The fields after the blank line are read only.
+// auth is the login. The fields after the blank line are only read.
 type auth struct {
 	AuthURL                     string `yaml:"auth_url,omitempty"`
 	Username                    string `yaml:"username,omitempty"`
@@ -59,13 +59,13 @@ type source struct {
 	Regions  []yaml.Node `yaml:"regions"`
 }
 
-// The ways to log in that last: a management cluster keeps using them.
+// The supported ways to log in, which do not expire: a management cluster keeps using them.
 const (
 	byPassword   = "password"
 	byCredential = "v3applicationcredential"
 )
 
-// normalize returns the entry with what the way to log in needs and nothing else, so that every client reads it alike.
+// normalize returns the entry with only the fields that its way to log in needs, so that every client reads it alike.
 func (s source) normalize(called func(field string) string) (entry, error) {
 	e, a := s.entry, s.Auth
 	if s.Cert != "" || s.Key != "" {
@@ -81,7 +81,7 @@ func (s source) normalize(called func(field string) string) (entry, error) {
 	}
 	if lacks := e.Auth.missingFields(way, called); len(lacks) > 0 {
 		return entry{}, missing("OpenStack credentials are incomplete: missing "+strings.Join(lacks, "; "),
-			"See docs/environments/openstack.md for what is needed.")
+			"Set them as docs/environments/openstack.md describes.")
 	}
 	if err := checkURL(e.Auth.AuthURL, called("auth_url")); err != nil {
 		return entry{}, err
@@ -119,17 +119,17 @@ func (a auth) way(authType string) (string, error) {
 		return "", missing("a trust_id or system_scope is not supported", "Use credentials of one project.")
 	case credential && a.Password != "":
 		return "", missing("there are both an application credential and a password",
-			"Say which one with auth_type (OS_AUTH_TYPE): password or v3applicationcredential.")
+			"Choose one with auth_type (OS_AUTH_TYPE): password or v3applicationcredential.")
 	case credential:
 		return byCredential, nil
 	case a.Token != "" && a.Password == "":
-		return "", missing("a token ends after some hours, and the management cluster keeps using the credentials",
+		return "", missing("a token expires after some hours, and the management cluster keeps using the credentials",
 			"Use a password or an application credential.")
 	}
 	return byPassword, nil
 }
 
-// byPassword keeps what a password needs. An id says more than a name, and clients refuse both.
+// byPassword keeps what a password needs. An id is more precise than a name, and clients refuse both.
 func (a auth) byPassword() auth {
 	kept := auth{AuthURL: a.AuthURL, Password: a.Password, ProjectID: a.ProjectID}
 	kept.user(a)
@@ -141,7 +141,7 @@ func (a auth) byPassword() auth {
 	return kept
 }
 
-// byCredential keeps what an application credential needs. It has its project, and identity refuses to be told one.
+// byCredential keeps what an application credential needs. It implies its project, and identity refuses another one.
 func (a auth) byCredential() auth {
 	kept := auth{AuthURL: a.AuthURL, ApplicationCredentialSecret: a.ApplicationCredentialSecret,
 		ApplicationCredentialID: a.ApplicationCredentialID}
@@ -161,7 +161,7 @@ func (a *auth) user(from auth) {
 	}
 }
 
-// domain is the one of its own, the one for all, or that which python-openstackclient takes.
+// domain returns its own domain, the one for all, or the default of python-openstackclient.
 func (a auth) domain(id, name string) (string, string) {
 	switch {
 	case id != "" || name != "":
@@ -176,7 +176,7 @@ func (a auth) domain(id, name string) (string, string) {
 	return id, name
 }
 
-// missingFields names each field that must be there and is not.
+// missingFields names each required field that is missing.
 func (a auth) missingFields(way string, called func(field string) string) []string {
 	var lacks []string
 	need := func(there bool, fields ...string) {
@@ -203,7 +203,7 @@ func (a auth) missingFields(way string, called func(field string) string) []stri
 	return lacks
 }
 
-// availability is which of its endpoints the cloud is asked at; empty: the public ones.
+// availability is the interface of the endpoints to use. Empty means the public ones.
 func (s source) availability() (string, error) {
 	asked := cmp.Or(s.Interface, s.EndpointType)
 	switch strings.TrimSuffix(asked, "URL") {
@@ -218,18 +218,17 @@ func (s source) availability() (string, error) {
 		"Use public, internal or admin.")
 }
 
-// checkURL holds the address of identity against what clients take. What is wrong is not quoted: it may hold a
-// password.
+// checkURL refuses an identity address that clients do not accept. It does not quote it: it may contain a password.
 func checkURL(text, called string) error {
 	parsed, err := url.Parse(text)
 	switch {
 	case err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Hostname() == "":
-		return missing(called+" is no http or https address", "Give it as https://HOST:5000/v3.")
+		return missing(called+" is not an http or https address", "Set it as https://HOST:5000/v3.")
 	case parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "":
-		return missing(called+" holds more than an address", "Give it as https://HOST:5000/v3.")
+		return missing(called+" contains more than an address", "Set it as https://HOST:5000/v3.")
 	case strings.HasSuffix(strings.TrimRight(parsed.Path, "/"), "/v2.0"):
 		return missing(called+" is version 2 of the identity API, which is not supported",
-			"Give the address that ends in /v3.")
+			"Use the address that ends in /v3.")
 	}
 	return nil
 }
@@ -243,8 +242,8 @@ func write(name string, e entry) ([]byte, error) {
 		a.ApplicationCredentialSecret} {
 		// parsers differ in what they make of them
 		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
-			return nil, missing("the OpenStack credentials hold control characters",
-				"Look for a line break at the end of a name or a password.")
+			return nil, missing("the OpenStack credentials contain control characters",
+				"Remove line breaks at the end of names and passwords.")
 		}
 	}
 	text, err := yaml.Marshal(map[string]any{"clouds": map[string]entry{name: e}})

@@ -16,15 +16,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// cloudsText is what is read of a clouds.yaml, secure.yaml or clouds-public.yaml.
+// cloudsText is the part of a clouds.yaml, secure.yaml or clouds-public.yaml that is read.
 type cloudsText struct {
 	Clouds map[string]yaml.Node `yaml:"clouds"`
 	Public map[string]yaml.Node `yaml:"public-clouds"`
 
-	beside []*yaml.Node // all keys of the file
+	keys []*yaml.Node // all keys of the file
 }
 
-// files are a clouds.yaml and what lies beside it.
+// files are a clouds.yaml and the files that belong to it.
 type files struct {
 	clouds, secure, public cloudsText
 	path                   string // of the clouds.yaml, for errors
@@ -43,7 +43,7 @@ func (f finder) usualFolders() []string {
 	return append(folders, "/etc/openstack")
 }
 
-// cloudsFile returns the path of the clouds.yaml; empty: there is none.
+// cloudsFile returns the path of the clouds.yaml. Empty means there is none.
 func (f finder) cloudsFile() (string, error) {
 	if path := f.get("OS_CLIENT_CONFIG_FILE"); path != "" {
 		return path, nil
@@ -63,7 +63,7 @@ func (f finder) cloudsFile() (string, error) {
 	return "", nil
 }
 
-// readFiles reads the clouds.yaml at path, the secure.yaml beside it or of OS_CLIENT_SECURE_FILE, and the
+// readFiles reads the clouds.yaml at path, the secure.yaml next to it or of OS_CLIENT_SECURE_FILE, and the
 // clouds-public.yaml of the usual folders.
 func (f finder) readFiles(path string) (files, error) {
 	in := files{path: path}
@@ -95,12 +95,12 @@ func readClouds(path string, required bool) (cloudsText, error) {
 	}
 	if err != nil {
 		return cloudsText{}, missing(fmt.Sprintf("reading OpenStack credentials: %v", err),
-			"Look at OS_CLIENT_CONFIG_FILE and at the file's permissions.")
+			"Check OS_CLIENT_CONFIG_FILE and the file's permissions.")
 	}
 	return parseClouds(text, path)
 }
 
-// mostOfClouds is the most that is read of a clouds.yaml, in bytes.
+// mostOfClouds is the maximum size of a clouds.yaml, in bytes.
 const mostOfClouds = 16 << 20
 
 func parseClouds(text []byte, path string) (cloudsText, error) {
@@ -115,7 +115,7 @@ func parseClouds(text []byte, path string) (cloudsText, error) {
 	if yaml.Unmarshal(text, &document) == nil && len(document.Content) == 1 &&
 		document.Content[0].Kind == yaml.MappingNode {
 		for i := 0; i < len(document.Content[0].Content); i += 2 {
-			parsed.beside = append(parsed.beside, document.Content[0].Content[i])
+			parsed.keys = append(parsed.keys, document.Content[0].Content[i])
 		}
 	}
 	return parsed, nil
@@ -123,17 +123,16 @@ func parseClouds(text []byte, path string) (cloudsText, error) {
 
 var lineNumber = regexp.MustCompile(`line \d+`)
 
-// invalid leaves of a YAML error only where it is: the rest may quote a password.
+// invalid keeps only the line number of a YAML error: the rest may quote a password.
 func invalid(err error, path string) error {
 	where := lineNumber.FindString(err.Error())
 	if where != "" {
 		where = ", " + where
 	}
-	return missing(fmt.Sprintf("%s%s: this is no clouds.yaml", path, where),
-		"See docs/environments/openstack.md for one that is.")
+	return missing(fmt.Sprintf("%s%s: this is not a clouds.yaml", path, where), "Write it as docs/environments/openstack.md describes.")
 }
 
-// entry puts one cloud together: its profile, the clouds.yaml, the secure.yaml, and its region.
+// entry combines one cloud from its profile, the clouds.yaml, the secure.yaml, and its region.
 func (in files) entry(name, region string) (source, error) {
 	var e source
 	node := in.clouds.Clouds[name]
@@ -146,9 +145,9 @@ func (in files) entry(name, region string) (source, error) {
 	if profile := cmp.Or(e.Profile, e.Cloud); profile != "" {
 		public, known := in.public.Public[profile]
 		if !known {
-			return source{}, missing(fmt.Sprintf("cloud %q in %s has the profile %q, which no clouds-public.yaml holds",
+			return source{}, missing(fmt.Sprintf("cloud %q in %s has the profile %q, which no clouds-public.yaml contains",
 				name, in.path, openstack.Printable(profile)),
-				"Write what the profile holds, auth_url above all, into the entry.")
+				"Copy the profile's content, auth_url above all, into the entry.")
 		}
 		e = source{}
 		if err := errors.Join(public.Decode(&e), node.Decode(&e)); err != nil {
@@ -164,7 +163,7 @@ func (in files) entry(name, region string) (source, error) {
 	return e, e.region(name, in.path)
 }
 
-// region takes the one of several regions that is asked for, or the only one.
+// region selects the requested region, or the only one.
 func (s *source) region(cloud, path string) error {
 	var names []string
 	for _, node := range s.Regions {
@@ -195,7 +194,7 @@ func (s *source) region(cloud, path string) error {
 	return nil
 }
 
-// expand is the path of a file that a clouds.yaml names: relative ones start at the current folder.
+// expand returns the path of a file that a clouds.yaml names: relative ones start at the current folder.
 func (f finder) expand(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && f.get("HOME") != "" {
 		return filepath.Join(f.get("HOME"), rest)

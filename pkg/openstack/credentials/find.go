@@ -14,29 +14,29 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// ErrNone is that no credentials were found at all, not even incomplete ones.
+// ErrNone reports that no credentials were found, not even incomplete ones.
 var ErrNone = errors.New("no OpenStack credentials")
 
-// Find returns the cloud that the user means, as python-openstackclient would take it: the entry OS_CLOUD of a
-// clouds.yaml (OS_CLIENT_CONFIG_FILE, ./clouds.yaml, ~/.config/openstack, /etc/openstack; with the secure.yaml beside
-// it), else the variables OS_AUTH_URL and so on, else the only entry of a clouds.yaml. Before all of them comes
-// OPENSTACK_CLOUD_YAML_B64, as clusterctl's users know it. lookup finds variables; os.LookupEnv fits.
+// Find returns the cloud that python-openstackclient would use: the entry OS_CLOUD of a clouds.yaml
+// (OS_CLIENT_CONFIG_FILE, ./clouds.yaml, ~/.config/openstack, /etc/openstack; with the secure.yaml next to it), else
+// the variables OS_AUTH_URL and so on, else the only entry of a clouds.yaml. OPENSTACK_CLOUD_YAML_B64, which
+// clusterctl's users know, overrides all of them. lookup finds variables, as os.LookupEnv does.
 //
-// It fails with fault.CredentialsMissing when nothing is found (ErrNone), or what is found is incomplete or contradicts
-// itself. No error holds a secret.
+// It fails with fault.CredentialsMissing if nothing is found (ErrNone), or if the credentials are incomplete or
+// contradictory. No error contains a secret.
 func Find(lookup func(name string) (string, bool)) (openstack.Cloud, error) {
 	f := finder{lookup: lookup}
 	f.folders = f.usualFolders()
 	return f.find()
 }
 
-// finder looks in one environment.
+// finder searches one environment.
 type finder struct {
 	lookup  func(name string) (string, bool)
-	folders []string // that may hold a clouds.yaml
+	folders []string // that may contain a clouds.yaml
 }
 
-// get returns a variable; one that is empty counts as not set.
+// get returns a variable. An empty one counts as not set.
 func (f finder) get(name string) string {
 	value, _ := f.lookup(name)
 	return value
@@ -67,7 +67,7 @@ func (f finder) find() (openstack.Cloud, error) {
 	return f.fromFiles(name, files)
 }
 
-// wanted is the name of the entry that the user asks for; empty: none is named.
+// wanted is the name of the requested entry. Empty means none is named.
 func (f finder) wanted() (string, error) {
 	name, other := f.get("OS_CLOUD"), f.get("OPENSTACK_CLOUD")
 	if name != "" && other != "" && name != other {
@@ -82,14 +82,14 @@ func (f finder) wanted() (string, error) {
 func (f finder) nothing(name string) error {
 	looked := "clouds.yaml in " + strings.Join(f.folders, ", ")
 	if name != "" {
-		return fault.Wrap(fmt.Errorf("%w: no clouds.yaml that could hold cloud %q; looked for %s", ErrNone, name,
-			looked), fault.CredentialsMissing, "Write one, or name it with OS_CLIENT_CONFIG_FILE.")
+		return fault.Wrap(fmt.Errorf("%w: no clouds.yaml for cloud %q; looked for %s", ErrNone, name,
+			looked), fault.CredentialsMissing, "Write one, or set OS_CLIENT_CONFIG_FILE to its path.")
 	}
 	return fault.Wrap(fmt.Errorf("%w: OS_CLOUD and OS_AUTH_URL are not set; looked for %s", ErrNone, looked),
 		fault.CredentialsMissing, openstack.CredentialsHint)
 }
 
-// fromEncoded takes a clouds.yaml that is in a variable itself.
+// fromEncoded reads a clouds.yaml from a variable.
 func (f finder) fromEncoded(name, encoded string) (openstack.Cloud, error) {
 	text, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 	if err != nil { // the error would quote it
@@ -103,12 +103,12 @@ func (f finder) fromEncoded(name, encoded string) (openstack.Cloud, error) {
 	return f.fromFiles(name, files{clouds: parsed, path: "OPENSTACK_CLOUD_YAML_B64"})
 }
 
-// fromFiles takes one entry of a clouds.yaml.
+// fromFiles reads one entry of a clouds.yaml.
 func (f finder) fromFiles(name string, in files) (openstack.Cloud, error) {
 	names := slices.Sorted(maps.Keys(in.clouds.Clouds))
 	if name == "" {
 		if len(names) != 1 {
-			return openstack.Cloud{}, missing(fmt.Sprintf("%s holds %d clouds, and OS_CLOUD does not say which one",
+			return openstack.Cloud{}, missing(fmt.Sprintf("%s has %d clouds, and OS_CLOUD does not select one",
 				in.path, len(names)), "Set OS_CLOUD to one of: "+cmp.Or(strings.Join(names, ", "), "none"))
 		}
 		name = names[0]
@@ -130,7 +130,7 @@ func (f finder) fromFiles(name string, in files) (openstack.Cloud, error) {
 	})
 }
 
-// fromVariables takes the variables of an openrc file.
+// fromVariables reads the variables of an openrc file.
 func (f finder) fromVariables() (openstack.Cloud, error) {
 	var e source
 	for name, field := range e.variables() {
@@ -142,7 +142,7 @@ func (f finder) fromVariables() (openstack.Cloud, error) {
 	return f.resolve("openstack", e, func(field string) string { return "OS_" + strings.ToUpper(field) })
 }
 
-// resolve makes the cloud of an entry. called says how the user knows a field of its `auth`.
+// resolve makes the cloud of an entry. called returns the user's name of a field of its `auth`.
 func (f finder) resolve(name string, e source, called func(field string) string) (openstack.Cloud, error) {
 	config, err := e.normalize(called)
 	if err != nil {

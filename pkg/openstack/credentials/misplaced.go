@@ -7,14 +7,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// besideAuth are the keys of an entry of a clouds.yaml that stand beside its auth. In another place no client reads
-// them.
+// besideAuth are the keys of an entry of a clouds.yaml at the same level as auth. No client reads them anywhere else.
 func besideAuth() []string {
 	return []string{"auth_type", "region_name", "regions", "interface", "endpoint_type", "verify", "insecure", "cacert",
 		"cert", "key", "identity_api_version"}
 }
 
-// misplaced refuses what a client would pass over in silence: TLS that is verified all the same, or another region.
+// misplaced refuses what a client would ignore silently: TLS that is verified all the same, or another region.
 func (in files) misplaced(name string) error {
 	entry := in.clouds.Clouds[name]
 	where := fmt.Sprintf("cloud %q in %s", name, in.path)
@@ -34,11 +33,11 @@ func (in files) misplaced(name string) error {
 			}
 		}
 	}
-	for _, key := range in.clouds.beside {
+	for _, key := range in.clouds.keys {
 		if slices.Contains(besideAuth(), key.Value) || key.Value == "region" {
-			return missing(fmt.Sprintf("%s, line %d: %s stands beside clouds, where no client reads it", in.path,
+			return missing(fmt.Sprintf("%s, line %d: %s is next to clouds, where no client reads it", in.path,
 				key.Line, key.Value),
-				fmt.Sprintf("Move it into the entry %q, beside its auth.", name))
+				fmt.Sprintf("Move it into the entry %q, to the level of its auth.", name))
 		}
 	}
 	return nil
@@ -51,9 +50,9 @@ func inAuth(where string, auth *yaml.Node) error {
 			if instead == "region" {
 				instead = "region_name"
 			}
-			return missing(fmt.Sprintf("%s, line %d: %s stands in auth, where no client reads it", where, key.Line,
+			return missing(fmt.Sprintf("%s, line %d: %s is in auth, where no client reads it", where, key.Line,
 				key.Value),
-				"Write "+instead+" beside auth, at its depth.")
+				"Write "+instead+" at the level of auth.")
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// variables are those of an openrc file, and what they set.
+// variables are those of an openrc file, and the fields that they set.
 func (s *source) variables() map[string]*string {
 	a := &s.Auth
 	return map[string]*string{
@@ -28,8 +28,8 @@ func (s *source) variables() map[string]*string {
 	}
 }
 
-// identifying returns which of the variables that say where and as whom to log in are set, sorted. Region, interface
-// and domains alone name no cloud.
+// identifying returns the set variables that identify the cloud and the user, sorted. Region, interface and domains
+// alone identify no cloud.
 func (f finder) identifying() []string {
 	var set []string
 	for _, name := range []string{"OS_APPLICATION_CREDENTIAL_ID", "OS_APPLICATION_CREDENTIAL_NAME",
@@ -42,9 +42,9 @@ func (f finder) identifying() []string {
 	return set
 }
 
-// overlay lets variables choose within the cloud of a file, and give the secret that the file leaves out. They must
-// not name another cloud or another user: what the shell still holds of an openrc file would otherwise decide which
-// cloud a cluster is made in.
+// overlay lets variables choose within the cloud of a file, and add the secret that the file omits. They must not name
+// another cloud or another user: an openrc file that the shell sourced earlier would otherwise decide in which cloud a
+// cluster is made.
 func (f finder) overlay(cloud string, e *source) error {
 	fields := e.variables()
 	var others []string
@@ -61,21 +61,21 @@ func (f finder) overlay(cloud string, e *source) error {
 	}
 	if len(others) > 0 {
 		slices.Sort(others)
-		return missing(fmt.Sprintf("cloud %q of a clouds.yaml is asked for, but these variables are not those of its "+
+		return missing(fmt.Sprintf("cloud %q of a clouds.yaml is requested, but these variables differ from its "+
 			"entry: %s", cloud, strings.Join(others, ", ")),
 			"Unset OS_CLOUD to use the variables, or unset the variables to use the clouds.yaml.")
 	}
 	return f.choices(e)
 }
 
-// takes says whether a secret belongs to the way that the entry logs in.
+// takes reports whether a secret belongs to the entry's way to log in.
 func (s *source) takes(variable string) bool {
 	credential := s.AuthType == byCredential || s.AuthType == "" && (s.Auth.ApplicationCredentialID != "" ||
 		s.Auth.ApplicationCredentialName != "")
 	return credential == (variable == "OS_APPLICATION_CREDENTIAL_SECRET")
 }
 
-// choices are the variables that count with every kind of credentials.
+// choices are the variables that apply to every kind of credentials.
 func (f finder) choices(e *source) error {
 	e.RegionName = cmp.Or(f.get("OS_REGION_NAME"), e.RegionName)
 	e.Interface = cmp.Or(f.get("OS_INTERFACE"), f.get("OS_ENDPOINT_TYPE"), e.Interface)

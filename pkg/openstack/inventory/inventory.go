@@ -1,4 +1,4 @@
-// Package inventory lists what a project of an OpenStack cloud has, and how it hangs together.
+// Package inventory lists the resources of a project in an OpenStack cloud, with their relations.
 package inventory
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// Project is a client that can list all that its project has.
+// Project is a client that can list all resources of its project.
 type Project struct{ *openstack.Client }
 
-// entry is a resource, and what its list says of others.
+// entry is a resource, with what its list says about others.
 type entry struct {
 	openstack.Resource
 	usedBy, takes []openstack.Ref // what a list says the other way round: see link
@@ -27,9 +27,9 @@ type entry struct {
 // parallelQuestions bounds how many lists are read at a time.
 const parallelQuestions = 8
 
-// Inventory reads all resources of the project, whatever else the credentials can see, and the ports of others on its
-// networks. What could not be listed is in Unknown, which is not an error of the whole; credentials without a project
-// are, and the end of ctx.
+// Inventory reads all resources of the project, whatever else the credentials can see, and foreign ports on its
+// networks. A list that fails is in Unknown and is no error of the whole. Credentials without a project are one, and so
+// is the end of ctx.
 func (c Project) Inventory(ctx context.Context) (openstack.Inventory, error) {
 	if c.ProjectID == "" {
 		return openstack.Inventory{}, fault.New(fault.CloudRefused, "the credentials are for no project",
@@ -73,8 +73,8 @@ func (c Project) Inventory(ctx context.Context) (openstack.Inventory, error) {
 	return inventory, nil
 }
 
-// unlisted fails when a port or a volume of the project names a server that is not in the list and not gone either:
-// nova leaves out those of a part of it that is down, and those that it will only delete later.
+// unlisted fails if a port or a volume of the project names a server that is neither in the list nor gone: Nova omits
+// those of a cell that is down, and those that it will delete later.
 func (c Project) unlisted(ctx context.Context, resources []entry) error {
 	asked := map[openstack.Ref]bool{{}: true}
 	for _, r := range resources {
@@ -102,8 +102,8 @@ func (c Project) unlisted(ctx context.Context, resources []entry) error {
 	return nil
 }
 
-// withoutLoadBalancers tells that there are none although they may not be listed: Octavia asks for a role of its own,
-// which users who have no load balancers often lack. Each one has a port in its project.
+// withoutLoadBalancers reports that there are none although listing is forbidden: Octavia requires its own role, which
+// users without load balancers often lack. Each load balancer has a port in its project.
 func withoutLoadBalancers(i openstack.Inventory) bool {
 	refused, is := errors.AsType[*openstack.Refusal](i.Unknown[openstack.KindLoadBalancer])
 	return is && refused.Code == http.StatusForbidden && i.Unknown[openstack.KindPort] == nil &&
@@ -117,7 +117,7 @@ type listing struct {
 	read func(context.Context) ([]entry, error)
 }
 
-// lists are all questions; services that the cloud has not are not asked.
+// lists are all list requests, except those of services that the cloud does not have.
 func (c Project) lists() []listing {
 	all := []listing{
 		{openstack.KindServer, c.servers}, {openstack.KindPort, c.ports}, {openstack.KindServerGroup, c.serverGroups},

@@ -229,7 +229,7 @@ func TestInventoryWithoutSomeServices(t *testing.T) {
 	}
 }
 
-// Without Octavia's own role nobody may list load balancers. Where no port is one's, there is none.
+// Without Octavia's own role, listing load balancers is forbidden. Where no port belongs to one, there is none.
 func TestInventoryWithoutTheRoleOfOctavia(t *testing.T) {
 	for owner, unknown := range map[string]bool{"compute:nova": false, "Octavia": true, "ovn-lb-vip": true,
 		"neutron:LOADBALANCERV2": true} {

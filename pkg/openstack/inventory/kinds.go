@@ -20,7 +20,7 @@ func (c Project) nova() *gophercloud.ServiceClient {
 	return &versioned
 }
 
-// ofProject keeps what an administrator sees of other projects out.
+// ofProject excludes what an administrator sees of other projects.
 func (c Project) ofProject() url.Values { return url.Values{"project_id": {c.ProjectID}} }
 
 func (c Project) servers(ctx context.Context) ([]entry, error) {
@@ -121,8 +121,8 @@ func (c Project) securityGroups(ctx context.Context) ([]entry, error) {
 	})
 }
 
-// ports reads the project's ports, and those of anybody on the project's networks: a network that is shared with
-// another project cannot go while that one has a port on it.
+// ports reads the project's ports, and those of other owners on the project's networks: a shared network cannot be
+// deleted while another project has a port on it.
 func (c Project) ports(ctx context.Context) ([]entry, error) {
 	rows, err := readRows[portRow](ctx, c.Network, "ports", "ports", c.ofProject())
 	if err != nil {

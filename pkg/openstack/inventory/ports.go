@@ -7,20 +7,20 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// ofNeutron tells of ports that Neutron makes on a network and takes away with it, or with a distributed router's
-// interface.
+// ofNeutron reports whether Neutron makes a port on a network and removes it with the network, or with a distributed
+// router's interface.
 func (p portRow) ofNeutron() bool {
 	return slices.Contains([]string{"network:dhcp", "network:distributed", "network:floatingip_agent_gateway",
 		"network:router_centralized_snat"}, p.Owner)
 }
 
-// ofRouter tells of a router's interface, in all forms that routers have.
+// ofRouter reports whether a port is a router's interface, in all forms that routers have.
 func (p portRow) ofRouter() bool {
 	return slices.Contains([]string{"network:router_interface", "network:router_interface_distributed",
 		"network:ha_router_replicated_interface"}, p.Owner)
 }
 
-// ofLoadBalancer tells of a load balancer's port; each provider of Octavia calls its ports otherwise.
+// ofLoadBalancer reports whether a port is a load balancer's. Each provider of Octavia names its ports differently.
 func (p portRow) ofLoadBalancer() bool {
 	owner := strings.ToLower(p.Owner)
 	return strings.Contains(owner, "octavia") || strings.Contains(owner, "loadbalancer") ||
@@ -48,8 +48,8 @@ func (p portRow) port() entry {
 	return r
 }
 
-// link adds what only two lists together tell: who uses a server's port, a server group or a volume, which volumes go
-// with their server, and who needs a router's interface.
+// link adds relations that only two lists together show: who uses a server's port, a server group or a volume, which
+// volumes are deleted with their server, and who needs a router's interface.
 func link(resources []entry) {
 	at := map[openstack.Ref]int{}
 	for i, r := range resources {

@@ -25,7 +25,7 @@ const (
 
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// named finds what is wanted by id or name among all, and tells a problem unless there is exactly one.
+// named finds what is wanted by id or name among all, and records a problem unless there is exactly one.
 func named[T any](i *inspection, what, wanted, hint string, all []T, id func(T) (id, name string)) (T, bool) {
 	var found []T
 	var names []string
@@ -43,7 +43,7 @@ func named[T any](i *inspection, what, wanted, hint string, all []T, id func(T) 
 		i.problem(hint, "%s %q does not exist in project %s; there are: %s", what, wanted, i.client.ProjectName,
 			some(names))
 	default:
-		i.problem("Give its id in place of its name.", "%s %q is the name of %d", what, wanted, len(found))
+		i.problem("Use its id instead of its name.", "%s %q is the name of %d", what, wanted, len(found))
 	}
 	var none T
 	return none, false
@@ -63,7 +63,7 @@ func some(names []string) string {
 // flavor is what counts of a flavor; cores is zero when it was not found.
 type flavor struct{ cores, ram int }
 
-// machines looks for the image and the flavors, and whether they fit each other.
+// machines checks the image and the flavors, and whether they fit each other.
 func (i *inspection) machines(ctx context.Context) {
 	image, haveImage := i.image(ctx)
 	there, err := all(ctx, flavors.ListDetail(i.client.Compute, nil), flavors.ExtractFlavors)
@@ -118,7 +118,7 @@ func (i *inspection) image(ctx context.Context) (images.Image, bool) {
 	return found, ok
 }
 
-// fits holds an image against the disk and memory that it gets.
+// fits compares an image with the disk and memory that it gets.
 func (i *inspection) fits(image images.Image, in flavors.Flavor, value string) {
 	if in.RAM < image.MinRAMMegabytes {
 		i.problem("Set cluster.openstack."+value+" to a larger one.",
@@ -164,7 +164,7 @@ func (i *inspection) keyPair(ctx context.Context) {
 	i.asked("key pair "+name, err)
 }
 
-// zones looks for the availability zones of compute.
+// zones checks the availability zones of compute.
 func (i *inspection) zones(ctx context.Context) {
 	wanted := slices.Concat(i.needs.ControlPlane.Zones, i.needs.Workers.Zones)
 	if len(wanted) == 0 {

@@ -19,7 +19,7 @@ import (
 
 func identifyNetwork(n networks.Network) (string, string) { return n.ID, n.Name }
 
-// externalNetwork looks for the network of floating IPs, and whether it has addresses left.
+// externalNetwork checks the network of floating IPs, and whether it has free addresses.
 func (i *inspection) externalNetwork(ctx context.Context) {
 	wanted := i.needs.ExternalNetwork
 	if wanted == "" {
@@ -37,15 +37,15 @@ func (i *inspection) externalNetwork(ctx context.Context) {
 		return
 	}
 	if len(found.Subnets) == 0 {
-		i.problem("Ask who runs the cloud for a subnet with addresses.",
+		i.problem("Ask the operator of the cloud for a subnet with addresses.",
 			"external network %q has no subnet, so it has no addresses", found.Name)
 		return
 	}
 	i.addresses(ctx, found)
 }
 
-// addresses holds the free addresses of the external network against those that are taken of it. Most clouds show them
-// to nobody, which is not worth a note.
+// addresses compares the free addresses of the external network with those that the cluster takes from it. Most clouds
+// hide them, which is not worth a note.
 func (i *inspection) addresses(ctx context.Context, network networks.Network) {
 	availability, err := networkipavailabilities.Get(ctx, i.client.Network, network.ID).Extract()
 	if code := openstack.Status(err); code == http.StatusForbidden || code == http.StatusNotFound ||
@@ -63,13 +63,13 @@ func (i *inspection) addresses(ctx context.Context, network networks.Network) {
 	}
 	wanted := max(i.needs.Resources.FloatingIPs-i.has.floatingIPs, 0) + max(i.needs.Resources.Routers-i.has.routers, 0)
 	if free < int64(wanted) {
-		i.problem("Delete floating IPs that nobody uses, or ask who runs the cloud for more addresses.",
+		i.problem("Delete unused floating IPs, or ask the operator of the cloud for more addresses.",
 			"external network %q has %d addresses left, and %d are wanted (floating IP, router)", network.Name, free,
 			wanted)
 	}
 }
 
-// ownNetwork looks for network, subnet and router that are not made.
+// ownNetwork checks the existing network, subnet and router.
 func (i *inspection) ownNetwork(ctx context.Context) {
 	if i.needs.Network != "" {
 		there, err := all(ctx, networks.List(i.client.Network, networks.ListOpts{}), networks.ExtractNetworks)
@@ -108,7 +108,7 @@ func (i *inspection) subnet(ctx context.Context, network networks.Network) {
 	}
 }
 
-// floatingIP looks whether the address for the API server is the project's, and free or this cluster's.
+// floatingIP checks whether the address for the API server belongs to the project, and is free or this cluster's.
 func (i *inspection) floatingIP(ctx context.Context) {
 	wanted := i.needs.FloatingIP
 	if i.needs.AddressGoes {
@@ -141,7 +141,8 @@ func (i *inspection) floatingIP(ctx context.Context) {
 		some(free))
 }
 
-// ours says whether a port belongs to this cluster: it carries its tag, is in its network, or is at one of its servers.
+// ours reports whether a port belongs to this cluster: it carries its tag, is in its network, or is at one of its
+// servers.
 func (i *inspection) ours(ctx context.Context, portID string) bool {
 	if slices.Contains(i.has.portIDs, portID) {
 		return true

@@ -1,4 +1,4 @@
-// Package preflight asks an OpenStack cloud whether a cluster can be made in it, before anything is.
+// Package preflight checks whether a cluster can be made in an OpenStack cloud, before anything is created.
 package preflight
 
 import (
@@ -15,10 +15,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// Needs is what a cluster is to be made of. Where something may be given by id or by name, what looks like a UUID is an
-// id.
+// Needs is what a cluster consists of. Where an id or a name is allowed, a UUID is taken as an id.
 type Needs struct {
-	// Tag is on all that was made for this cluster; Cluster Api's provider sets it.
+	// Tag is on everything that was made for this cluster. Cluster API's provider sets it.
 	Tag string
 	// ControlPlane and Workers are the machines.
 	ControlPlane, Workers Machines
@@ -26,19 +25,19 @@ type Needs struct {
 	Image, KeyPair string
 	// RootVolume is the disk of each machine; its zero value means that of the flavor.
 	RootVolume RootVolume
-	// ExternalNetwork has the floating IPs and the router's gateway; empty: none is needed.
+	// ExternalNetwork has the floating IPs and the router's gateway. Empty means none is needed.
 	ExternalNetwork string
-	// Network, Subnet and Router are there already; empty ones are made, or not needed.
+	// Network, Subnet and Router exist already. Empty ones are created, or not needed.
 	Network, Subnet, Router string
-	// FloatingIP is an address of the API server that is there already; may be empty.
+	// FloatingIP is an existing address of the API server. It may be empty.
 	FloatingIP string
-	// AddressGoes says that a floating IP is made for the API server that goes with the machine it is at.
+	// AddressGoes reports that a floating IP is created for the API server that is deleted with its machine.
 	AddressGoes bool
 	// LoadBalancers and Volumes say whether the services for them are needed.
 	LoadBalancers, Volumes bool
 	// ServerGroups are the names of those that are made.
 	ServerGroups []string
-	// Resources are made.
+	// Resources are the counts of what is created.
 	Resources Resources
 }
 
@@ -55,24 +54,24 @@ type RootVolume struct {
 	Type, Zone string
 }
 
-// Resources are numbers of what the whole cluster has when it is built. What follows from flavors (cores, memory) and
-// from the provider's own rules of security groups is not among them.
+// Resources are counts of what the whole cluster has when it is built. What follows from flavors (cores, memory) and
+// from the provider's own security group rules is not included.
 type Resources struct {
 	Servers, ServerGroups, Ports, Networks, Subnets, Routers, SecurityGroups, FloatingIPs, Volumes, Gigabytes int
 }
 
-// Report is what a preflight tells beside problems.
+// Report is the result of a preflight, except for problems.
 type Report struct {
-	// Notes are what was seen, and what could not be.
+	// Notes are observations, and checks that were not possible.
 	Notes []string
-	// Warnings are what will not stop this run, and may stop a later one.
+	// Warnings do not stop this run, but may stop a later one.
 	Warnings []string
 }
 
-// Run asks the cloud for all that would stop the cluster from being made, before anything is. It tells all at
-// once: the error joins one fault.CloudLacks for each thing, which says what is wanted and what is there, and what
-// openstack.Explain makes of queries that failed. A query that the cloud forbids is a note. What the cluster has
-// already counts as there; when it has all its machines, nothing else is asked.
+// Run checks everything that would stop the cluster from being made. It reports all problems at once: the error joins
+// one fault.CloudLacks for each, with what is wanted and what exists, and openstack.Explain's error for each failed
+// query. A forbidden query is a note. What the cluster has already counts as existing. If it has all its machines,
+// nothing else is checked.
 func Run(ctx context.Context, client *openstack.Client, needs Needs) (Report, error) {
 	i := &inspection{client: client, needs: needs}
 	i.credentials()
@@ -84,7 +83,7 @@ func Run(ctx context.Context, client *openstack.Client, needs Needs) (Report, er
 	for _, check := range []func(context.Context){
 		i.services, i.machines, i.keyPair, i.zones, i.externalNetwork, i.ownNetwork, i.floatingIP, i.volumes, i.quotas,
 	} {
-		if i.unreachable || ctx.Err() != nil { // each further query would wait for its own time out
+		if i.unreachable || ctx.Err() != nil { // each further query would run into its own timeout
 			break
 		}
 		check(ctx)
@@ -92,7 +91,7 @@ func Run(ctx context.Context, client *openstack.Client, needs Needs) (Report, er
 	return i.report, errors.Join(i.problems...)
 }
 
-// inspection is one preflight under way.
+// inspection is one running preflight.
 type inspection struct {
 	client      *openstack.Client
 	needs       Needs
@@ -111,12 +110,12 @@ func (i *inspection) warn(format string, args ...any) {
 	i.report.Warnings = append(i.report.Warnings, fmt.Sprintf(format, args...))
 }
 
-// problem tells a problem: what is wanted and what is there.
+// problem records a problem: what is wanted and what exists.
 func (i *inspection) problem(hint, format string, args ...any) {
 	i.problems = append(i.problems, fault.New(fault.CloudLacks, fmt.Sprintf(format, args...), hint))
 }
 
-// asked says whether a query was answered. One that is forbidden is noted, any other failure is a problem.
+// asked reports whether a query was answered. A forbidden one is noted, any other failure is a problem.
 func (i *inspection) asked(what string, err error) bool {
 	switch {
 	case err == nil:
@@ -140,7 +139,7 @@ func all[T any](ctx context.Context, pages pagination.Pager, extract func(pagina
 	return extract(page)
 }
 
-// credentials tells who is logged in.
+// credentials reports who is logged in.
 func (i *inspection) credentials() {
 	i.note("logged in to project %s", cmp.Or(i.client.ProjectName, i.client.ProjectID))
 	if slices.Contains(i.client.Roles, "admin") {
@@ -149,7 +148,7 @@ func (i *inspection) credentials() {
 	}
 }
 
-// services are those that a cloud need not have.
+// services checks the optional services of a cloud.
 func (i *inspection) services(context.Context) {
 	if i.needs.LoadBalancers && i.client.LoadBalancer == nil {
 		i.problem("Use another way to the API server (cluster.openstack.api_server.mode), and no load balancers for "+

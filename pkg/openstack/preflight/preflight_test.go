@@ -114,7 +114,7 @@ func TestPreflight(t *testing.T) {
 			says: []string{`image "` + standin.NetworkID + `" does not exist`}},
 		"two images of one name": {cloud: answers("GET /image/v2/images",
 			standin.Object{"images": []standin.Object{{"id": "a", "name": "kube"}, {"id": "b", "name": "kube"}}}),
-			says: []string{`image "kube" is the name of 2`}, hints: []string{"Give its id"}},
+			says: []string{`image "kube" is the name of 2`}, hints: []string{"Use its id"}},
 		"an image that is not active": {cloud: image(standin.Object{"status": "queued"}),
 			says: []string{`image "kube" is not active but queued`}},
 		"an image for a larger disk": {cloud: image(standin.Object{"min_disk": 30}),

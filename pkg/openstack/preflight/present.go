@@ -17,7 +17,7 @@ import (
 // withTags is the version of the compute API from which on servers come with their tags and with what their flavor is.
 const withTags = "2.47"
 
-// present is what the cluster has already. A run that resumes must not be counted twice.
+// present is what the cluster has already. A resumed run must not count it twice.
 type present struct {
 	servers, cores, ram, volumes                                                int // ram in MiB
 	networks, subnets, routers, ports, floatingIPs, groups, rules, serverGroups int

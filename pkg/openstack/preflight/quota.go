@@ -6,21 +6,21 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// What a network that is made takes beside the ports of the machines, and what the provider puts into the security
-// groups that it makes (v0.14.7, pkg/cloud/services/networking/securitygroups.go): six rules for the control plane and
-// ten for workers. Rules that the environment adds come on top.
+// What a new network needs in addition to the ports of the machines, and the rules that the provider puts into its
+// security groups (v0.14.7, pkg/cloud/services/networking/securitygroups.go): six for the control plane and ten for
+// workers. Rules that the environment adds are extra.
 const (
 	dhcpPorts  = 1
 	groupRules = 16
 )
 
-// need is what the environment asks for of one quota.
+// need is what the environment needs of one quota.
 type need struct {
-	wanted  int // more than there is
-	surplus int // of one more machine
+	wanted  int // more than exists
+	surplus int // for one more machine
 }
 
-// quotas holds what is still to be made against what is left.
+// quotas compares what is still to be created with what is left.
 func (i *inspection) quotas(ctx context.Context) {
 	needs := i.quotaNeeds()
 	judge := func(of string, read func(context.Context) ([]openstack.Quota, error)) {
@@ -41,7 +41,7 @@ func (i *inspection) quotas(ctx context.Context) {
 	}
 }
 
-// quotaNeeds is what is still to be made, by the quota that it counts against.
+// quotaNeeds is what is still to be created, by its quota.
 func (i *inspection) quotaNeeds() map[string]need {
 	want, has := i.needs.Resources, i.has
 	one := min(want.Servers, 1) // a machine more, while one is replaced
@@ -64,8 +64,8 @@ func (i *inspection) quotaNeeds() map[string]need {
 	}
 }
 
-// ofFlavors sums cores and MiB of memory of all machines, and those of the larger one. A flavor that was not found
-// counts as nothing: that is told already.
+// ofFlavors sums cores and MiB of memory of all machines, and those of the larger one. A missing flavor counts as
+// nothing: it is reported already.
 func (i *inspection) ofFlavors() (cores, ram, moreCores, moreRAM int) {
 	for n, machines := range []Machines{i.needs.ControlPlane, i.needs.Workers} {
 		of := i.flavors[n]
@@ -80,7 +80,7 @@ func (i *inspection) judge(q openstack.Quota, n need) {
 	switch {
 	case q.Limit < 0:
 	case wanted > max(left, 0):
-		i.problem("Delete what nobody needs, make fewer or smaller machines, or ask who runs the cloud for a larger "+
+		i.problem("Delete unused resources, use fewer or smaller machines, or ask the operator of the cloud for a larger "+
 			"quota.",
 			"quota of project %s: %s: %d wanted, %d left (%d of %d used)", i.client.ProjectName, q.What, wanted,
 			max(left, 0), q.Used, q.Limit)

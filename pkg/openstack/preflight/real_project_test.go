@@ -150,7 +150,7 @@ func (s *realCloud) chooseNeeds() {
 	s.t.Fatal("the cloud has no flavor for a control plane machine")
 }
 
-// network makes a network with a port that nobody has tagged.
+// network makes a network with an untagged port.
 func (s *realCloud) network(t *testing.T) (networks.Network, ports.Port) {
 	t.Helper()
 	network, err := networks.Create(s.ctx, s.user.Network, networks.CreateOpts{Name: s.name}).Extract()

@@ -7,7 +7,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/volumetypes"
 )
 
-// volumes looks for the type and the zone of root volumes.
+// volumes checks the type and the zone of root volumes.
 func (i *inspection) volumes(ctx context.Context) {
 	volume := i.needs.RootVolume
 	if volume.GiB == 0 || i.client.BlockStorage == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// Provider makes machines that nobody here can list.
+// Provider makes machines that cluster-init cannot list.
 type Provider struct{}
 
 var _ provider.Provider = Provider{}
@@ -22,39 +22,39 @@ func (Provider) Place() string { return "AWS" }
 // ReachesEngine is false.
 func (Provider) ReachesEngine() bool { return false }
 
-// Preflight asks nobody yet.
+// Preflight checks nothing yet.
 func (Provider) Preflight(context.Context, provider.Reporter) error { return nil }
 
-// Kinds are those that say why a machine is not made.
+// Kinds are those that report why a machine is not created.
 func (Provider) Kinds() []schema.GroupVersionResource {
 	group := schema.GroupVersion{Group: "infrastructure.cluster.x-k8s.io"}
 	return []schema.GroupVersionResource{group.WithResource("awsclusters"), group.WithResource("awsmachines")}
 }
 
-// Machines cannot know.
+// Machines is not supported.
 func (Provider) Machines(context.Context) ([]provider.Machine, error) {
 	return nil, provider.ErrNotSupported
 }
 
 // Start is never called, as no machine is known.
 func (Provider) Start(_ context.Context, m provider.Machine) error {
-	return fmt.Errorf("instance %s is not started from here", m.Name)
+	return fmt.Errorf("start instance %s: not supported", m.Name)
 }
 
-// Find is the command that lists what Cluster API's provider (v2.13.0) made for a cluster: it puts this tag on all of
-// it.
+// Find is the command that lists what Cluster API's provider (v2.13.0) made for a cluster: it puts this tag on
+// everything.
 func (Provider) Find(cluster string) string {
 	return "aws resourcegroupstaggingapi get-resources --tag-filters Key=sigs.k8s.io/cluster-api-provider-aws/cluster/" + cluster
 }
 
-// The variables of an environment that AWS's tools keep elsewhere than in variables of these names.
+// The variables of an environment that AWS's tools keep elsewhere, not in variables of these names.
 const (
 	region      = "AWS_REGION"
 	credentials = "AWS_B64ENCODED_CREDENTIALS"
 )
 
-// Derive returns what a variable of an environment stands for, by AWS's default chain; found is false for one of
-// somebody else.
+// Derive returns the value of an environment's variable, by AWS's default chain. found is false for a variable of
+// another owner.
 func Derive(ctx context.Context, name string) (value string, found bool, err error) {
 	if name != region && name != credentials {
 		return "", false, nil
@@ -73,7 +73,7 @@ func Derive(ctx context.Context, name string) (value string, found bool, err err
 	return given.Profile(), true, nil
 }
 
-// NoCredentials is Derive for where credentials are not used: none are looked for.
+// NoCredentials is Derive for a run without credentials: it looks for none.
 func NoCredentials(ctx context.Context, name string) (value string, found bool, err error) {
 	if name == credentials {
 		return cloud.NoProfile, true, nil

@@ -18,15 +18,15 @@ var _ provider.AdministratorReader = Provider{}
 
 const (
 	controlPlaneRole = "control-plane"
-	// administratorBytes is far more than a kubeconfig with two certificates has.
+	// administratorBytes is far more than the size of a kubeconfig with two certificates.
 	administratorBytes = 256 << 10
-	// readAdministrator reads what kubeadm has written, and else what RKE2 has.
+	// readAdministrator reads the kubeconfig of kubeadm, or else of RKE2.
 	readAdministrator = "for f in /etc/kubernetes/admin.conf /etc/rancher/rke2/rke2.yaml; do if test -e $f; then exec " +
 		"cat $f; fi; done; echo no kubeconfig >&2; exit 1"
 )
 
-// Administrators reads them in the containers of the cluster's control plane. A container without our marker is
-// fault.ClusterForeign.
+// Administrators reads the kubeconfigs in the containers of the cluster's control plane. A container without our marker
+// is fault.ClusterForeign.
 func (p Provider) Administrators(ctx context.Context) ([]provider.Administrator, error) {
 	names, err := p.Engine.Containers(ctx, engine.Filter{Labels: []string{kind.ClusterLabel + "=" + p.Cluster}})
 	if err != nil {
@@ -39,18 +39,18 @@ func (p Provider) Administrators(ctx context.Context) ([]provider.Administrator,
 		c, err := p.Engine.Inspect(ctx, name)
 		c.Name = name
 		switch role := c.Labels[kind.RoleLabel]; {
-		case errors.Is(err, engine.ErrNotFound): // it went meanwhile
+		case errors.Is(err, engine.ErrNotFound): // it was deleted in the meantime
 		case err != nil:
-			unread = errors.Join(unread, fmt.Errorf("look at machine %s: %w", name, err))
+			unread = errors.Join(unread, fmt.Errorf("inspect machine %s: %w", name, err))
 		case role == kind.LoadBalancerRole:
 			balancer = addressOf(c)
 		case role != controlPlaneRole:
 		case !c.HasMount(owned.Marker(p.Cluster)):
 			return nil, fault.New(fault.ClusterForeign,
 				fmt.Sprintf("container %s is a node of a cluster %s that cluster-init did not make", name, p.Cluster),
-				"Its kubeconfig is not read. Name the kubeconfig of the management cluster with --kubeconfig FILE.")
+				"Set the kubeconfig of the management cluster with --kubeconfig FILE. That of this container is not read.")
 		case !c.Running || c.Status == "paused":
-			unread = errors.Join(unread, fmt.Errorf("machine %s does not run", name))
+			unread = errors.Join(unread, fmt.Errorf("machine %s is not running", name))
 		default:
 			machines = append(machines, c)
 		}
@@ -72,7 +72,7 @@ func (p Provider) Administrators(ctx context.Context) ([]provider.Administrator,
 	return found, unread
 }
 
-// addressOf is a container's address in the first of its networks that gives it one.
+// addressOf returns a container's address in the first of its networks that has one.
 func addressOf(c engine.Container) string {
 	for _, name := range slices.Sorted(maps.Keys(c.Networks)) {
 		if n := c.Networks[name]; n.IPv4 != "" {

@@ -69,9 +69,9 @@ func TestAdministrators(t *testing.T) {
 			code: fault.Unknown},
 		"it is paused": {containers: map[string]engine.Container{"a": paused}, unread: true,
 			code: fault.Unknown},
-		"a node of somebody else": {containers: map[string]engine.Container{"a": foreign, "b": second},
+		"a node of another owner": {containers: map[string]engine.Container{"a": foreign, "b": second},
 			unread: true, code: fault.ClusterForeign},
-		"a worker is nobody to ask": {containers: map[string]engine.Container{"w": worker}},
+		"a worker is not read": {containers: map[string]engine.Container{"w": worker}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := fake{containers: tc.containers, listed: []string{"gone"}}

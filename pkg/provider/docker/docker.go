@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// Engine is what is needed of the Docker engine.
+// Engine is the part of the Docker engine that is needed.
 type Engine interface {
 	Containers(context.Context, engine.Filter) ([]string, error)
 	Inspect(context.Context, string) (engine.Container, error)
@@ -40,14 +40,14 @@ func (Provider) Place() string { return "Docker" }
 // ReachesEngine is true: machines are in a network of the engine.
 func (Provider) ReachesEngine() bool { return true }
 
-// Preflight has nothing to ask: the engine is that of the bootstrap cluster, which `up` asks anyway.
+// Preflight has nothing to check: the engine is that of the bootstrap cluster, which `up` checks anyway.
 func (Provider) Preflight(context.Context, provider.Reporter) error { return nil }
 
-// Kinds is empty: what machines wait for, Cluster API's own kinds say.
+// Kinds is empty: Cluster API's own kinds report what machines wait for.
 func (Provider) Kinds() []schema.GroupVersionResource { return nil }
 
-// Machines returns the containers of the cluster's machines and of the load balancer before them. A machine without our
-// marker is an error with the code fault.ClusterForeign: a kind cluster of the same name, say, which Cluster API would
+// Machines returns the containers of the cluster's machines and of their load balancer. A machine without our marker is
+// an error with the code fault.ClusterForeign: it may be of a kind cluster of the same name, which Cluster API would
 // take for its own.
 func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 	names, err := p.Engine.Containers(ctx, engine.Filter{Labels: []string{kind.ClusterLabel + "=" + p.Cluster}})
@@ -57,11 +57,11 @@ func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 	var containers []engine.Container
 	for _, name := range names {
 		c, err := p.Engine.Inspect(ctx, name)
-		if errors.Is(err, engine.ErrNotFound) { // it went meanwhile
+		if errors.Is(err, engine.ErrNotFound) { // it was deleted in the meantime
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("look at machine %s: %w", name, err)
+			return nil, fmt.Errorf("inspect machine %s: %w", name, err)
 		}
 		if c.Labels[kind.RoleLabel] != kind.LoadBalancerRole && !c.HasMount(owned.Marker(p.Cluster)) {
 			return nil, fault.New(fault.ClusterForeign,

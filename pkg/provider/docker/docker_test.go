@@ -79,7 +79,7 @@ func TestInspect(t *testing.T) {
 		t.Errorf("a machine that does not answer: %v, %v", said, err)
 	}
 	if _, err := p.Inspect(t.Context(), "b"); err == nil {
-		t.Error("a container that went is not told of")
+		t.Error("a container that went is not reported")
 	}
 }
 
@@ -105,7 +105,7 @@ func TestMachines(t *testing.T) {
 			Mounts: ours}}, listed: []string{"a"}}, []provider.Machine{{Name: "a"}}, ""},
 		"one went meanwhile": {fake{containers: map[string]engine.Container{"a": machine},
 			listed: []string{"gone", "a"}}, []provider.Machine{{Name: "a"}}, ""},
-		"a node of somebody else": {fake{containers: map[string]engine.Container{"a": machine, "x": foreign},
+		"a node of another owner": {fake{containers: map[string]engine.Container{"a": machine, "x": foreign},
 			listed: []string{"a", "x"}}, nil, fault.ClusterForeign},
 		"the engine does not answer": {fake{err: down}, nil, fault.Unknown},
 		"or not for each of them": {fake{containers: map[string]engine.Container{"a": machine},

@@ -18,7 +18,7 @@ const (
 	saidBytes = 32 << 10
 )
 
-// Inspect returns the end of what the machine's container wrote while it booted, and of the journal of its node.
+// Inspect returns the end of the boot output of the machine's container, and of the journal of its node.
 func (p Provider) Inspect(ctx context.Context, machine string) ([]provider.Said, error) {
 	names, err := p.Engine.Containers(ctx, engine.Filter{Labels: []string{kind.RoleLabel}})
 	if err != nil {
@@ -32,10 +32,10 @@ func (p Provider) Inspect(ctx context.Context, machine string) ([]provider.Said,
 		}
 		container, err := p.Engine.Inspect(ctx, name)
 		if err != nil {
-			unread = errors.Join(unread, fmt.Errorf("look at container %s: %w", name, err))
+			unread = errors.Join(unread, fmt.Errorf("inspect container %s: %w", name, err))
 			continue
 		}
-		// Cluster API's provider puts the cluster's name before that of a machine which does not begin with it.
+		// Cluster API's provider prefixes the cluster's name to a machine name that does not begin with it.
 		if name != machine && name != container.Labels[kind.ClusterLabel]+"-"+machine {
 			continue
 		}
@@ -45,7 +45,7 @@ func (p Provider) Inspect(ctx context.Context, machine string) ([]provider.Said,
 		} else {
 			said = append(said, provider.Said{From: "console", Text: console})
 		}
-		if !container.Running || container.Status == "paused" { // nobody can be asked in it
+		if !container.Running || container.Status == "paused" { // no command can run in it
 			continue
 		}
 		journal, err := p.Engine.Output(ctx, name, []string{"journalctl", "--no-pager", "--output=cat",

@@ -1,5 +1,5 @@
-// Package known is the list of providers: it finds the one that an environment asks for, and is the only one to read a
-// provider's name.
+// Package known is the list of providers: it finds the provider of an environment. No other package reads a provider's
+// name.
 package known
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider/openstack"
 )
 
-// Of returns who makes the environment's machines. A provider that is not known here is a fault ValuesInvalid, and
-// never another one: its machines would be looked for in the wrong place.
+// Of returns the provider of the environment's machines. An unknown provider is a fault ValuesInvalid, and never
+// another provider: its machines would be looked for in the wrong place.
 func Of(env *environment.Environment, engine *docker.Client) (provider.Provider, error) {
 	switch name := env.InfraProvider(); name {
 	case "capo":
@@ -27,12 +27,12 @@ func Of(env *environment.Environment, engine *docker.Client) (provider.Provider,
 		return dockerprovider.Provider{Engine: engine, Cluster: env.ClusterName()}, nil
 	default:
 		return nil, fault.New(fault.ValuesInvalid,
-			fmt.Sprintf("cluster.infra_provider is %q, which is no provider of this binary", name),
+			fmt.Sprintf("cluster.infra_provider is %q, which this binary does not support", name),
 			"Set cluster.infra_provider to capa, capd or capo.")
 	}
 }
 
-// Ranges are the ranges of addresses that the environment's provider uses: see environment.Options.
+// Ranges are the address ranges that the environment's provider uses: see environment.Options.
 func Ranges(env *environment.Environment) []environment.Range {
 	makes, err := Of(env, nil)
 	if p, uses := makes.(interface{ Ranges() []environment.Range }); err == nil && uses {
@@ -41,8 +41,8 @@ func Ranges(env *environment.Environment) []environment.Range {
 	return nil
 }
 
-// Derive finds out what an environment's variables stand for that clouds' own tools keep elsewhere than in the
-// process's variables, which lookup returns. found is false for a variable of somebody else.
+// Derive returns the values of an environment's variables that cloud tools keep outside of the process's variables,
+// which lookup returns. found is false for a variable of another owner.
 func Derive(ctx context.Context, lookup func(string) (string, bool), name string) (value string, found bool,
 	err error) {
 	if value, found, err := DeriveToClean(lookup, name); found || err != nil {
@@ -51,12 +51,12 @@ func Derive(ctx context.Context, lookup func(string) (string, bool), name string
 	return aws.Derive(ctx, name)
 }
 
-// DeriveToClean is Derive for the clouds alone whose leftovers can be deleted.
+// DeriveToClean is Derive for those clouds alone whose leftovers can be deleted.
 func DeriveToClean(lookup func(string) (string, bool), name string) (value string, found bool, err error) {
 	return openstack.Derive(lookup, name)
 }
 
-// NoCredentials is Derive for where credentials are not used: none are looked for.
+// NoCredentials is Derive for a run without credentials: it looks for none.
 func NoCredentials(ctx context.Context, name string) (value string, found bool, err error) {
 	if value, found := openstack.NoCloud(name); found {
 		return value, true, nil
@@ -64,12 +64,12 @@ func NoCredentials(ctx context.Context, name string) (value string, found bool, 
 	return aws.NoCredentials(ctx, name)
 }
 
-// Cloud is the cloud that the process's variables name, as lookup returns them: what the cluster has left there. It is
-// nil when they name none.
+// Cloud returns the leftovers of the cluster in the cloud that the process's variables name, as lookup returns them.
+// Nil means they name none.
 func Cloud(ctx context.Context, lookup func(string) (string, bool), namespace, cluster string) (provider.Leftovers,
 	error) {
 	return openstack.LeftoversIn(ctx, lookup, namespace, cluster)
 }
 
-// CloudPlace is where Cloud looks, as people say it.
+// CloudPlace is the place of Cloud, for people.
 const CloudPlace = "OpenStack"

@@ -12,7 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack/credentials"
 )
 
-// The variables of an environment that OpenStack's tools keep elsewhere: their names are those of clusterctl's
+// The variables of an environment that OpenStack's tools keep elsewhere. Their names are those of clusterctl's
 // templates.
 const (
 	cloudsYAML = "OPENSTACK_CLOUD_YAML_B64"
@@ -20,14 +20,14 @@ const (
 	caCert     = "OPENSTACK_CLOUD_CACERT_B64"
 )
 
-// Derive returns what a variable of an environment stands for: it looks for the cloud as python-openstackclient does,
-// with the process's variables from lookup. found is false for a variable of somebody else.
+// Derive returns the value of an environment's variable: it finds the cloud as python-openstackclient does, with the
+// process's variables from lookup. found is false for a variable of another owner.
 func Derive(lookup func(string) (string, bool), name string) (value string, found bool, err error) {
 	if name != cloudsYAML && name != cloudName && name != caCert {
 		return "", false, nil
 	}
 	of, err := credentials.Find(lookup)
-	// no cloud has no CA: who needs the cloud asks for its clouds.yaml as well
+	// without a cloud there is no CA: whoever needs the cloud requests its clouds.yaml as well
 	if name == caCert && errors.Is(err, credentials.ErrNone) {
 		return "", false, nil
 	}
@@ -43,7 +43,7 @@ func Derive(lookup func(string) (string, bool), name string) (value string, foun
 	return base64.StdEncoding.EncodeToString(of.CACert), true, nil
 }
 
-// NoCloud is what Derive returns of a cloud that nobody can log in to, for where credentials are not used.
+// NoCloud is what Derive returns for a cloud without a login, for a run that does not use credentials.
 func NoCloud(name string) (value string, found bool) {
 	switch name {
 	case cloudsYAML:
@@ -56,26 +56,26 @@ func NoCloud(name string) (value string, found bool) {
 	return "", false
 }
 
-// Cloud returns the cloud that the environment's machines are made in: what the cluster gets, not what the shell says.
+// Cloud returns the cloud of the environment's machines: the cluster's, whatever the shell names.
 func Cloud(env *environment.Environment) (cloud.Cloud, error) {
 	yaml, name, ca := env.OpenStackCredentials()
 	given := map[string]string{cloudsYAML: yaml, cloudName: name, caCert: ca}
-	if yaml == "" { // else it would look for files
+	if yaml == "" { // otherwise it would look for files
 		return cloud.Cloud{}, fault.New(fault.CredentialsMissing, "cluster.openstack.clouds_yaml_b64 is empty",
-			"See docs/environments/openstack.md.")
+			"Set it as docs/environments/openstack.md describes.")
 	}
 	return credentials.Find(func(name string) (string, bool) { return given[name], given[name] != "" })
 }
 
-// session is one login, for as long as a run takes: a cloud needs as long for it as for all that a run then asks. Its
-// token is renewed when it ends.
+// session is one login for the whole run: logging in takes as long as all later requests together. Its token is renewed
+// when it expires.
 type session struct {
 	lock   sync.Mutex
 	client *cloud.Client
 }
 
-// connect logs in to the environment's cloud, unless this provider has done so already. A login that failed is tried
-// again by the next one who asks.
+// connect logs in to the environment's cloud, unless this provider has done so already. After a failed login the next
+// call retries.
 func (p Provider) connect(ctx context.Context) (*cloud.Client, error) {
 	p.session.lock.Lock()
 	defer p.session.lock.Unlock()

@@ -78,7 +78,7 @@ func TestCloudOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// A file of this machine is on no other: controllers and machines would trust nobody.
+// A file of this machine is on no other machine: controllers and machines would trust no certificate.
 func TestACertificateThatOnlyThisMachineHasIsRefused(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	defer server.Close()

@@ -10,11 +10,11 @@ import (
 
 var _ provider.Inspector = Provider{}
 
-// consoleLines is how much of a console is read: cloud-init and kubeadm say their errors last.
+// consoleLines is how much of a console is read: errors of cloud-init and kubeadm are at the end.
 const consoleLines = 200
 
-// Inspect returns the fault of the machine's server, the end of its console, and what Neutron and Cinder say of what it
-// is made of. Where there is no server, it returns which quotas leave no room for one.
+// Inspect returns the fault of the machine's server, the end of its console, and the reports of Neutron and Cinder
+// about its parts. Without a server it returns the exhausted quotas.
 func (p Provider) Inspect(ctx context.Context, machine string) ([]provider.Said, error) {
 	client, err := p.connect(ctx)
 	if err != nil {
@@ -51,8 +51,7 @@ func (p Provider) Inspect(ctx context.Context, machine string) ([]provider.Said,
 	return said, errors.Join(unread, err)
 }
 
-// rootVolume is what Cluster API's provider (v0.14.7) puts behind the name of a machine for the volume that it starts
-// from.
+// rootVolume is the suffix that Cluster API's provider (v0.14.7) adds to a machine's name for its boot volume.
 const rootVolume = "-root"
 
 func states(of []openstack.State) []provider.Said {

@@ -19,13 +19,13 @@ var (
 	_ provider.Account = account{}
 )
 
-// account is a project, with who is logged in to it.
+// account is a project, and the user that is logged in to it.
 type account struct {
 	leftovers.Project
 	roles []string
 }
 
-// Admin is whether one of the roles is that of an administrator.
+// Admin reports whether one of the roles is an administrator's.
 func (a account) Admin() bool {
 	return slices.ContainsFunc(a.roles, func(role string) bool { return strings.EqualFold(role, "admin") })
 }
@@ -40,8 +40,8 @@ func (p Provider) Leftovers(ctx context.Context) (provider.Leftovers, error) {
 		Router: p.environment.OpenStack().Network.Router}), nil
 }
 
-// LeftoversIn logs in to the cloud that python-openstackclient would, with the process's variables from lookup. Without
-// credentials it is nil.
+// LeftoversIn logs in to the cloud that python-openstackclient would use, with the process's variables from lookup.
+// Without credentials it is nil.
 func LeftoversIn(ctx context.Context, lookup func(string) (string, bool), namespace, cluster string) (
 	provider.Leftovers, error) {
 	found, err := credentials.Find(lookup)
@@ -63,7 +63,7 @@ func of(client *cloud.Client, cluster leftovers.Cluster) account {
 		roles: client.Roles}
 }
 
-// Ranges is the subnet that is made.
+// Ranges is the cluster's subnet.
 func (p Provider) Ranges() []environment.Range {
 	if network := p.environment.OpenStack().Network; network.Made {
 		return []environment.Range{{Path: "cluster.openstack.node_cidr", CIDR: network.CIDR}}

@@ -5,7 +5,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack/preflight"
 )
 
-// needs puts what the environment asks of its cloud into the words of the adapter.
+// needs translates the environment's requirements for its cloud into the adapter's type.
 func needs(env *environment.Environment) preflight.Needs {
 	of := env.OpenStack()
 	made := of.Resources()

@@ -23,8 +23,7 @@ type Provider struct {
 	session     *session
 }
 
-// New returns the provider of an environment's machines. It logs in to the environment's cloud when it is asked for the
-// first time.
+// New returns the provider of an environment's machines. It logs in to the environment's cloud at the first request.
 func New(env *environment.Environment) Provider {
 	return Provider{environment: env, session: &session{}}
 }
@@ -37,7 +36,7 @@ func (Provider) Place() string { return "OpenStack" }
 // ReachesEngine is false.
 func (Provider) ReachesEngine() bool { return false }
 
-// Preflight logs in to the environment's cloud and asks it for what the cluster needs.
+// Preflight logs in to the environment's cloud and checks what the cluster needs.
 func (p Provider) Preflight(ctx context.Context, report provider.Reporter) error {
 	of, err := Cloud(p.environment)
 	if err != nil {
@@ -61,25 +60,25 @@ func (p Provider) Preflight(ctx context.Context, report provider.Reporter) error
 }
 
 // checkAuthority refuses a CA that is a file of this machine: controllers and machines would get clouds.yaml without
-// it, and trust nobody.
+// it, and trust no certificate.
 func checkAuthority(env *environment.Environment, of cloud.Cloud) error {
 	if _, _, given := env.OpenStackCredentials(); given != "" || len(of.CACert) == 0 {
 		return nil
 	}
 	return fault.New(fault.CredentialsMissing, fmt.Sprintf("cloud %s names a CA certificate that only this machine "+
 		"has (cacert in cluster.openstack.clouds_yaml_b64)", of.Name),
-		"Give the certificate itself: --set cluster.openstack.cacert_b64=$(base64 -w0 CA.PEM).")
+		"Set the certificate itself: --set cluster.openstack.cacert_b64=$(base64 -w0 CA.PEM).")
 }
 
-// Kinds are those that say why a machine is not made.
+// Kinds are those that report why a machine is not created.
 func (Provider) Kinds() []schema.GroupVersionResource {
 	group := schema.GroupVersion{Group: "infrastructure.cluster.x-k8s.io"}
 	return []schema.GroupVersionResource{group.WithResource("openstackclusters"),
 		group.WithResource("openstackmachines")}
 }
 
-// Machines returns the cluster's servers: those with its tag, which Cluster API's provider puts on all that it makes if
-// the definition says so, and those that other resources of the cluster prove.
+// Machines returns the cluster's servers: those with its tag, which Cluster API's provider puts on everything that it
+// makes if the definition says so, and those that other resources of the cluster prove.
 func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 	client, err := p.connect(ctx)
 	if err != nil {
@@ -87,12 +86,12 @@ func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 	}
 	has, err := inventory.Project{Client: client}.Inventory(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("look at the cloud: %w", err)
+		return nil, fmt.Errorf("list the cloud's resources: %w", err)
 	}
-	// Nova leaves out servers of a part of it that is down: only with the ports it is seen that some are missing.
+	// Nova omits servers of a cell that is down: only the ports show that some are missing.
 	for _, kind := range []cloud.Kind{cloud.KindServer, cloud.KindPort} {
 		if err := has.Unknown[kind]; err != nil {
-			return nil, fmt.Errorf("look for servers in the cloud: %w", err)
+			return nil, fmt.Errorf("list the servers in the cloud: %w", err)
 		}
 	}
 	return machines(has, leftovers.Cluster{Namespace: p.environment.ClusterNamespace(),
@@ -109,7 +108,7 @@ func machines(has cloud.Inventory, of leftovers.Cluster) ([]provider.Machine, er
 	return found, err
 }
 
-// Start is never called: servers that somebody stopped are the cloud's matter, and none is returned as stopped.
+// Start is never called: a stopped server is the cloud's matter, and Machines returns none as stopped.
 func (Provider) Start(_ context.Context, m provider.Machine) error {
-	return fmt.Errorf("server %s is not started from here", m.Name)
+	return fmt.Errorf("start server %s: not supported", m.Name)
 }

@@ -25,8 +25,8 @@ type chartPackage struct {
 	image         v1.Image
 }
 
-// packChart packs the chart in folder dir of fsys as Helm pushes it: the metadata as config, the archive as layer.
-// The same files give the same bytes.
+// packChart packs the chart in folder dir of fsys as Helm pushes it: the metadata as config, the archive as layer. The
+// same files make the same bytes.
 func packChart(fsys fs.FS, dir string) (chartPackage, error) {
 	files, err := chartFiles(fsys, dir)
 	if err != nil {
@@ -36,7 +36,7 @@ func packChart(fsys fs.FS, dir string) (chartPackage, error) {
 	if err != nil {
 		return chartPackage{}, err
 	}
-	if len(known) > 0 { // what the chart's own file says of them may be older than they are
+	if len(known) > 0 { // the chart's own file may be outdated
 		if files["definitions.json"], err = known.Encode(); err != nil {
 			return chartPackage{}, err
 		}
@@ -51,10 +51,9 @@ func packChart(fsys fs.FS, dir string) (chartPackage, error) {
 	}
 	if err != nil {
 		return chartPackage{}, fault.Wrap(fmt.Errorf("chart %s: %w", dir, err), fault.ValuesInvalid,
-			"`helm lint` shows what is wrong")
+			"Find the mistake with `helm lint`.")
 	}
-	// Each content has a version, and a tag, of its own: what a registry has under the tag of yesterday's stays as it
-	// is.
+	// Each content has its own version and tag: an earlier tag in a registry never changes.
 	separator := "+"
 	if strings.Contains(chart.Metadata.Version, "+") {
 		separator = "."

@@ -12,8 +12,8 @@ import (
 const hintBundle = "Build or download the bundle again: " +
 	"https://github.com/cluster-init/cluster-init/blob/main/docs/guides/bundle.md"
 
-// Components returns kustomize-components of fsys with the files of a bundle's profile, nil for none. A profile adds
-// files and replaces none: one that would is a fault BundleInvalid.
+// Components returns kustomize-components of fsys with the files of a bundle's profile, nil for none. A profile may add
+// files, but not replace any: that is a fault BundleInvalid.
 func Components(fsys fs.FS, profile map[string][]byte) (Tree, error) {
 	tree, err := ReadTree(fsys, componentsDir)
 	if err != nil {

@@ -35,9 +35,9 @@ func (p Proxies) Proxy() func(*http.Request) (*url.URL, error) {
 	return func(r *http.Request) (*url.URL, error) { return choose(r.URL) }
 }
 
-// HTTPFetcher fetches over the network and keeps what it got. What Sums pin must have that digest; anything else must
-// at least have the form of what its URL names. This holds for what is kept, too: an answer of a captive portal is
-// never returned.
+// HTTPFetcher fetches over the network and caches what it got. A file that Sums pin must have that digest. Any other
+// must at least have the format of what its URL names. The same applies to cached files: the answer of a captive portal
+// is never returned.
 type HTTPFetcher struct {
 	// Sums are the digests of what is fetched.
 	Sums Sums
@@ -68,8 +68,8 @@ func NewHTTPFetcher(p Proxies, sums Sums) *HTTPFetcher {
 	return f
 }
 
-// Fetch returns what is at address, from the cache when that holds it and it passes verification. Connection errors and
-// answers that a server calls temporary are tried again; the error is a fault SourceUnreadable.
+// Fetch returns what is at address, from the cache if that has it and it passes verification. It retries connection
+// errors and temporary errors of a server. The error is a fault SourceUnreadable.
 func (f *HTTPFetcher) Fetch(ctx context.Context, address string) ([]byte, error) {
 	cached := f.cacheFile(address)
 	if cached != "" {
@@ -101,7 +101,7 @@ func (f *HTTPFetcher) Fetch(ctx context.Context, address string) ([]byte, error)
 		return nil, oci.Unreadable(fmt.Errorf("fetch %s: %w", oci.Redacted(address), err))
 	}
 	if cached != "" {
-		_ = writeAtomic(cached, data) // a cache that cannot be written costs time only
+		_ = writeAtomic(cached, data) // an unwritable cache costs time only
 	}
 	return data, nil
 }
@@ -137,7 +137,7 @@ func (f *HTTPFetcher) get(ctx context.Context, address string) ([]byte, error) {
 	return oci.ReadAnswer(resp.Body, maxManifest)
 }
 
-// cacheFile is where an answer is kept, "" for none: addresses of the latest release change what they mean.
+// cacheFile is where an answer is cached, or "": addresses of the latest release change their content.
 func (f *HTTPFetcher) cacheFile(address string) string {
 	if f.CacheDir == "" || strings.Contains(address, "/latest/") {
 		return ""
@@ -145,7 +145,7 @@ func (f *HTTPFetcher) cacheFile(address string) string {
 	return filepath.Join(f.CacheDir, fmt.Sprintf("%x", sha256.Sum256([]byte(address))))
 }
 
-// writeAtomic writes a file that a reader sees whole or not at all.
+// writeAtomic writes a file so that a reader sees all or nothing of it.
 func writeAtomic(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -164,7 +164,7 @@ func writeAtomic(path string, data []byte) error {
 	return err
 }
 
-// isTemporary says whether the same request may succeed a moment later.
+// isTemporary reports whether the same request may succeed a moment later.
 func isTemporary(err error) bool {
 	if s, ok := errors.AsType[*oci.StatusError](err); ok {
 		return s.Code == http.StatusTooManyRequests || s.Code == http.StatusRequestTimeout || s.Code >= 500

@@ -13,16 +13,16 @@ import (
 
 const (
 	fetchesAtOnce = 8
-	// afterFailure is how long the rest has once something could not be fetched: most likely it is the network, and a
-	// server that drops packets would be waited for once for each file.
+	// afterFailure is the time for the remaining files after one could not be fetched: probably the network is down,
+	// and a server that drops packets would cost a timeout for each file.
 	afterFailure = 30 * time.Second
 )
 
-// errGivenUp is why a fetch was ended.
+// errGivenUp is the cause of a cancelled fetch.
 var errGivenUp = fmt.Errorf("given up %s after another file could not be fetched", afterFailure)
 
-// FetchAll fetches release files side by side, a handful at a time. It returns what it got and why it did not get the
-// rest, both by URL.
+// FetchAll fetches release files concurrently, a few at a time. It returns the files, and the errors of the others,
+// both by URL.
 func FetchAll(ctx context.Context, fetch Fetcher, urls []string) (map[string][]byte, map[string]error) {
 	return fetchAll(ctx, fetch, urls, afterFailure)
 }
@@ -31,15 +31,15 @@ func fetchAll(ctx context.Context, fetch Fetcher, urls []string, grace time.Dura
 	map[string]error) {
 	bounded, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	timer := time.AfterFunc(time.Hour, func() { giveUp(errGivenUp) }) // started anew by the first failure
+	timer := time.AfterFunc(time.Hour, func() { giveUp(errGivenUp) }) // restarted by the first failure
 	timer.Stop()
 	defer timer.Stop()
 	files, errs := make([][]byte, len(urls)), make([]error, len(urls))
 	failed := make(chan struct{}, 1)
-	var beside errgroup.Group // none of them fails
-	beside.SetLimit(fetchesAtOnce)
+	var group errgroup.Group // none of them fails
+	group.SetLimit(fetchesAtOnce)
 	for i, url := range urls {
-		beside.Go(func() error {
+		group.Go(func() error {
 			if files[i], errs[i] = fetch.Fetch(bounded, url); errs[i] == nil {
 				return nil
 			}
@@ -54,7 +54,7 @@ func fetchAll(ctx context.Context, fetch Fetcher, urls []string, grace time.Dura
 			return nil
 		})
 	}
-	_ = beside.Wait()
+	_ = group.Wait()
 	got, lacks := map[string][]byte{}, map[string]error{}
 	for i, url := range urls {
 		if errs[i] != nil {

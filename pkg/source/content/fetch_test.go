@@ -51,15 +51,15 @@ func TestFetch(t *testing.T) {
 			}
 			w.Write([]byte(manifest))
 		}, 2, "", "", false},
-		{"never well", status(http.StatusServiceUnavailable), 3, "503 Service Unavailable", "try again", true},
-		{"not found", status(http.StatusNotFound), 1, "404 Not Found", "nothing is there", false},
+		{"never well", status(http.StatusServiceUnavailable), 3, "503 Service Unavailable", "Try again", true},
+		{"not found", status(http.StatusNotFound), 1, "404 Not Found", "Check the address", false},
 		{"unauthorized", status(http.StatusUnauthorized), 1, "401 Unauthorized", "credentials", false},
 		{"too big", func(_ int64, w http.ResponseWriter) {
 			chunk := make([]byte, 1<<20)
 			for range maxManifest>>20 + 1 {
 				w.Write(chunk)
 			}
-		}, 1, "more than", "check the address", false},
+		}, 1, "more than", "Check the address", false},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestFetchUntrustedCertificateIsNotTriedAgain(t *testing.T) {
 	strange.Transport.(*http.Transport).TLSClientConfig.RootCAs = x509.NewCertPool()
 	f := &HTTPFetcher{Client: strange, Backoff: time.Hour}
 	_, err := f.Fetch(context.Background(), server.URL)
-	checkUnreadable(t, err, "certificate", "not trusted")
+	checkUnreadable(t, err, "certificate", "certificate")
 	if n.Load() != 0 {
 		t.Errorf("%d requests passed", n.Load())
 	}

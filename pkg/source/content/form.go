@@ -15,16 +15,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// What an archive may hold, so that listing a malicious one ends.
+// Bounds of an archive, so that listing a malicious one ends.
 const (
 	maxUnpacked = 8 * maxManifest
 	maxEntries  = 20_000
 	maxRatio    = 200
 )
 
-// wellFormed says whether data has the form of what address names: an archive by its extension, else Kubernetes
-// objects. It recognizes what is something else, such as a login page. It does not recognize an object that somebody
-// changed.
+// wellFormed reports whether data has the format that address names: an archive by its extension, else Kubernetes
+// objects. It recognizes other content, such as a login page. It does not recognize a tampered object.
 func wellFormed(address string, data []byte) error {
 	if isPage(data) {
 		return errors.New("the answer is a web page")
@@ -65,7 +64,7 @@ func isArchive(data []byte) error {
 		return fmt.Errorf("read the answer as gzip: %w", err)
 	}
 	if files == 0 {
-		return errors.New("the archive holds no file")
+		return errors.New("the archive contains no file")
 	}
 	return nil
 }
@@ -95,12 +94,12 @@ func areObjects(data []byte) error {
 			Kind       string `yaml:"kind"`
 		}
 		if err := document.Decode(&object); err != nil || object.APIVersion == "" || object.Kind == "" {
-			return fmt.Errorf("document %d of the answer is no Kubernetes object", n)
+			return fmt.Errorf("document %d of the answer is not a Kubernetes object", n)
 		}
 		objects++
 	}
 	if objects == 0 {
-		return errors.New("the answer holds no Kubernetes object")
+		return errors.New("the answer contains no Kubernetes object")
 	}
 	return nil
 }

@@ -14,21 +14,21 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Fetcher returns what is behind an https URL.
+// Fetcher returns the content of an https URL.
 type Fetcher interface {
 	Fetch(ctx context.Context, url string) ([]byte, error)
 }
 
-// Localize returns the tree with every remote file that the kustomizations in paths name under `resources:`
-// fetched and written beside them as remote-<name>.yaml. Kustomizations that these name by folder are followed;
-// the rest of the tree stays as it is. Git addresses (…?ref=, .git, //) are no files: kustomize clones them itself.
+// Localize returns the tree with every remote file that the kustomizations in paths name under `resources:` fetched and
+// written next to them as remote-<name>.yaml. It follows kustomizations that these name by folder. The rest of the tree
+// stays as it is. Git addresses (…?ref=, .git, //) are no files: kustomize clones them itself.
 func Localize(ctx context.Context, tree Tree, paths []string, fetch Fetcher) (Tree, error) {
 	l := &localizer{tree: maps.Clone(tree), fetch: fetch, seen: map[string]bool{}}
 	for _, p := range paths {
 		dir := path.Clean(p)
 		if l.tree.kustomization(dir) == "" {
-			return nil, fault.New(fault.ComponentUnknown, fmt.Sprintf("component path %s: no kustomization there", p),
-				"a component's path names a folder with a kustomization.yaml")
+			return nil, fault.New(fault.ComponentUnknown, fmt.Sprintf("component path %s: it has no kustomization", p),
+				"Set the component's path to a folder with a kustomization.yaml.")
 		}
 		if err := l.folder(ctx, dir); err != nil {
 			return nil, err
@@ -91,7 +91,7 @@ func (l *localizer) folder(ctx context.Context, dir string) error {
 	return nil
 }
 
-// localName is the file name for a remote file in dir: its own, and a part of the URL's hash when that is taken.
+// localName is the file name for a remote file in dir: its own name, and a part of the URL's hash if that is taken.
 func (l *localizer) localName(dir, address string) string {
 	base := "resource"
 	if u, err := url.Parse(address); err == nil && path.Base(u.Path) != "/" && path.Base(u.Path) != "." {
@@ -106,7 +106,7 @@ func (l *localizer) localName(dir, address string) string {
 	return local
 }
 
-// entries are the scalar items of a list field; none when the field is absent.
+// entries returns the scalar items of a list field, none if the field is absent.
 func entries(doc *yaml.RNode, field string) ([]*yaml.RNode, error) {
 	list, err := doc.Pipe(yaml.Get(field))
 	if err != nil || list == nil || list.IsNil() {
@@ -119,7 +119,7 @@ func entries(doc *yaml.RNode, field string) ([]*yaml.RNode, error) {
 	return items, nil
 }
 
-// isRemoteFile tells an https address of a file from a path and from a git address.
+// isRemoteFile distinguishes an https address of a file from a path and from a git address.
 func isRemoteFile(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" {

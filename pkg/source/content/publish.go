@@ -1,5 +1,4 @@
-// Package content makes what Flux reads of cluster-init's content, the kustomize components and the chart, and
-// publishes it as OCI artifacts.
+// Package content makes what Flux reads, the kustomize components and the chart, and publishes it as OCI artifacts.
 package content
 
 import (
@@ -25,17 +24,17 @@ const (
 	chartsPath  = "cluster-init/charts"
 )
 
-// Published is what one Publish put into a registry.
+// Published is the result of Publish in a registry.
 type Published struct {
 	Content oci.Artifact // the kustomize components, tagged with the hash of their tree
 	Chart   oci.Artifact // the Helm chart, tagged with its version
 }
 
-// PublishOptions says what is published and where its remote parts come from.
+// PublishOptions specifies what to publish, and where its remote parts come from.
 type PublishOptions struct {
 	// FS holds kustomize-components/ and charts/telco-cloud-init.
 	FS fs.FS
-	// Profile holds further files of kustomize-components/, of a bundle; nil for none.
+	// Profile are further files of kustomize-components/, from a bundle. Nil means none.
 	Profile map[string][]byte
 	// Paths are the component folders whose remote resources are localized, e.g.
 	// "./kustomize-components/cert-manager": those of the enabled components.
@@ -62,8 +61,8 @@ func (o PublishOptions) Tree(ctx context.Context) (Tree, error) {
 	return Localize(ctx, tree, o.Paths, o.Fetch)
 }
 
-// Publish pushes the content and the chart to target and says where they are. What is there already is not sent
-// again, so it may be called at every start.
+// Publish pushes the content and the chart to target and returns their references. It skips what is there already, so
+// every run can call it.
 func Publish(ctx context.Context, target oci.Target, o PublishOptions) (Published, error) {
 	tree, err := o.Tree(ctx)
 	if err != nil {
@@ -85,7 +84,7 @@ func Publish(ctx context.Context, target oci.Target, o PublishOptions) (Publishe
 	return p, err
 }
 
-// packContent packs a tree as `flux push artifact` would, but with nothing of the day or the machine in it.
+// packContent packs a tree as `flux push artifact` would, but independent of the date and the machine.
 func packContent(tree Tree) (v1.Image, error) {
 	layer, err := tree.tarGz()
 	if err != nil {
@@ -102,5 +101,5 @@ func packContent(tree Tree) (v1.Image, error) {
 	})
 }
 
-// epoch is the creation time of what must not change with the day it is made.
+// epoch is the creation time of artifacts that must not depend on the date.
 const epoch = "1970-01-01T00:00:00Z"

@@ -53,7 +53,7 @@ func (f remoteFiles) Fetch(_ context.Context, url string) ([]byte, error) {
 	if data, found := f[url]; found {
 		return []byte(data), nil
 	}
-	return nil, fault.New(fault.BundleInvalid, "the bundle does not hold "+url, "build it again")
+	return nil, fault.New(fault.BundleInvalid, "the bundle does not contain "+url, "build it again")
 }
 
 func publishOptions() PublishOptions {

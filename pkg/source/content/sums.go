@@ -14,13 +14,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// SumsFile is where the content keeps the digests of the release files that it names.
+// SumsFile is the content's file with the digests of its release files.
 const SumsFile = componentsDir + "/sums.txt"
 
 // Sums are the pinned SHA-256 digests, in lower-case hex, by URL.
 type Sums map[string]string
 
-// ReadSums reads SumsFile of fsys; a content without the file pins nothing. An error is a fault EnvironmentInvalid.
+// ReadSums reads SumsFile of fsys. Content without the file pins nothing. An error is a fault EnvironmentInvalid.
 func ReadSums(fsys fs.FS) (Sums, error) {
 	text, err := fs.ReadFile(fsys, SumsFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +46,7 @@ func ParseSums(file string, text []byte) (Sums, error) {
 		}
 		if err != nil {
 			return nil, fault.Wrap(fmt.Errorf("parse %s:%d: %w", file, n+1, err), fault.EnvironmentInvalid,
-				"Correct or remove the line: a SHA-256 digest, two spaces, a URL.")
+				"Fix or remove the line: a SHA-256 digest, two spaces, a URL.")
 		}
 		sums[address] = sum
 	}
@@ -58,7 +58,7 @@ func parseSum(line string) (sum, address string, err error) {
 	sum, address, found := strings.Cut(line, " ")
 	digest, decodeErr := hex.DecodeString(sum)
 	if !found || decodeErr != nil || len(digest) != sha256.Size {
-		return "", "", errors.New("no SHA-256 digest at the begin of the line")
+		return "", "", errors.New("no SHA-256 digest at the beginning of the line")
 	}
 	address = strings.TrimPrefix(strings.TrimLeft(address, " "), "*")
 	u, err := url.Parse(address)

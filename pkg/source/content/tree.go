@@ -44,7 +44,7 @@ func (t Tree) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// tarGz packs the tree. The same tree gives the same bytes: files sorted, no times, no owners, one mode.
+// tarGz packs the tree. The same tree makes the same bytes: files are sorted, without times and owners, with one mode.
 func (t Tree) tarGz() ([]byte, error) {
 	var buf bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
@@ -72,7 +72,7 @@ func (t Tree) tarGz() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// kustomization returns the path of the kustomization file of a folder, "" when it has none.
+// kustomization returns the path of the kustomization file of a folder, or "".
 func (t Tree) kustomization(dir string) string {
 	for _, base := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
 		if p := path.Join(dir, base); t[p] != nil {

@@ -6,19 +6,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// hintAnswered and hintChanged say what to do about an answer that is not what was asked for.
+// hintAnswered and hintChanged are the hints for an unexpected answer.
 const (
-	hintAnswered = "Open the address from this machine: a proxy or captive portal most likely answered in place of " +
-		"the server. Nothing of the answer was kept."
-	hintChanged = "Open the address from this machine: a proxy or captive portal answered in place of the server, or " +
-		"the release was changed. Nothing of the answer was kept."
+	hintAnswered = "Open the address from this machine: a proxy or captive portal probably answered instead of " +
+		"the server. The answer was discarded."
+	hintChanged = "Open the address from this machine: a proxy or captive portal answered instead of the server, or " +
+		"the release was changed. The answer was discarded."
 )
 
-// Unpinned returns those of urls whose content no digest vouches for.
+// Unpinned returns those of urls without a pinned digest.
 func (f *HTTPFetcher) Unpinned(urls []string) []string { return f.Sums.Unpinned(urls) }
 
-// verify holds data against its digest, or, where none is pinned, against its form. The error is a fault
-// SourceUnreadable.
+// verify compares data with its digest or, if none is pinned, with its format. The error is a fault SourceUnreadable.
 func (f *HTTPFetcher) verify(address string, data []byte) error {
 	want := f.Sums[address]
 	if want == "" {

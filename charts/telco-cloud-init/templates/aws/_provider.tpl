@@ -14,7 +14,7 @@
 {{- "values/invalid: cluster.aws.region is empty: set AWS_REGION (or a region in the profile), or cluster.aws.region\n" -}}
 {{- end -}}
 {{- if not $aws.s3_bucket_name -}}
-{{- "values/invalid: cluster.aws.s3_bucket_name is empty: set AWS_S3_BUCKET_NAME, or cluster.aws.s3_bucket_name, to a name that nobody else in AWS has and that begins with cluster-api-provider-aws-; the bucket is made when it is not there\n" -}}
+{{- "values/invalid: cluster.aws.s3_bucket_name is empty: set AWS_S3_BUCKET_NAME, or cluster.aws.s3_bucket_name, to a name that is unique in AWS and begins with cluster-api-provider-aws-; the bucket is created if it does not exist\n" -}}
 {{- end -}}
 {{- if ne .Values.cluster.bootstrap_format "ignition" -}}
 {{- printf "values/invalid: cluster.bootstrap_format is %s, but the machines of kubeadm-capa run Flatcar, which reads ignition only\n" .Values.cluster.bootstrap_format -}}

@@ -16,7 +16,7 @@
 | toJson -}}
 {{- end -}}
 
-{{/* cloud.conf of the cloud controller manager and of the CSI driver, which find the two files beside it. */}}
+{{/* cloud.conf of the cloud controller manager and of the CSI driver, which find the two files next to it. */}}
 {{- define "telco-cloud-init.openstackCloudConf" -}}
 {{- $cloud := include "telco-cloud-init.openstackCloud" . | fromJson -}}
 [Global]

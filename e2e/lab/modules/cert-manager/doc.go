@@ -1,4 +1,4 @@
-// Package lab documents the programs beside it: cert-manager as far as the lab needs it, over the packages of
+// Package lab documents the programs next to it: cert-manager as far as the lab needs it, over the packages of
 // upstream's root module. Upstream's own programs are modules of their own, which require each other by relative paths
 // and cannot be had from a module proxy.
 //

@@ -41,7 +41,7 @@ func (c *fakeCloud) Drive(_ context.Context, id string) (drive.Content, error) {
 	return drive.Content{Metadata: drive.Metadata{UUID: id}}, c.fail("drive")
 }
 
-// fakeEngine is an engine that does what it is told and writes it down.
+// fakeEngine is an engine that obeys and records its calls.
 type fakeEngine struct {
 	world   World
 	wires   Wires

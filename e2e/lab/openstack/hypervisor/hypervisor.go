@@ -27,7 +27,7 @@ type cloud interface {
 	State(ctx context.Context) (State, error)
 	// ImageOf returns the name of the image that a server was made of; empty when there is no such image any more.
 	ImageOf(ctx context.Context, server Server) (string, error)
-	// Gone says whether the API denies that there is such a server.
+	// Gone reports whether the API denies that there is such a server.
 	Gone(ctx context.Context, server string) (bool, error)
 	// Drive returns what a server finds on its config drive. It is secret.
 	Drive(ctx context.Context, server string) (drive.Content, error)

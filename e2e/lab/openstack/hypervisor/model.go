@@ -70,7 +70,7 @@ type Container struct {
 	Networks         []string
 }
 
-// Running says whether the container runs.
+// Running reports whether the container runs.
 func (c Container) Running() bool { return c.Status == "running" }
 
 // World is what exists in the engine.
@@ -147,7 +147,7 @@ func (s State) taken() map[string][]netip.Addr {
 	return all
 }
 
-// uses says whether a container has a place in a network, also one that does not run.
+// uses reports whether a container has a place in a network, also one that does not run.
 func (w World) uses(network string) bool {
 	return slices.ContainsFunc(w.Containers, func(c Container) bool { return slices.Contains(c.Networks, network) })
 }

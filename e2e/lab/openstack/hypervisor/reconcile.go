@@ -43,7 +43,8 @@ func (b *Bridge) removeIfGone(ctx context.Context, state State, container Contai
 	b.report.failed(ctx, "container "+container.Name, err)
 }
 
-// gone says whether a server is gone. That a list does not have it is not enough: nova leaves out what it cannot read.
+// gone reports whether a server is gone. That a list does not have it is not enough: nova leaves out what it cannot
+// read.
 func (b *Bridge) gone(ctx context.Context, state State, id string) (bool, error) {
 	if server := state.server(id); server != nil {
 		return server.Status == deleted || server.Status == softDeleted, nil

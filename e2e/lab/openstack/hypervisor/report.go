@@ -15,8 +15,8 @@ func newReport(say func(format string, args ...any)) *report {
 	return &report{say: say, last: map[string]string{}}
 }
 
-// failed says whether there was an error, and tells of it unless it is known. An error because this program is to end
-// is none worth telling.
+// failed reports whether there was an error, and tells of it unless it is known. An error because this program is to
+// end is none worth telling.
 func (r *report) failed(ctx context.Context, what string, err error) bool {
 	switch {
 	case ctx.Err() != nil:

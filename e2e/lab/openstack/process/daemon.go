@@ -19,7 +19,7 @@ import (
 const noteTimeout = 10 * time.Second
 
 // launcher notes who the process is before it becomes the daemon: a starter that is killed in between leaves no daemon
-// that nobody knows. The note holds what Linux says of the process, with its start time, and which boot that counts
+// that is not known. The note holds what Linux says of the process, with its start time, and which boot that counts
 // from.
 const launcher = `umask 077; cat /proc/$$/stat /proc/sys/kernel/random/boot_id >"$0.new" && mv "$0.new" "$0" && exec "$@"`
 
@@ -53,7 +53,7 @@ func (f Folder) Start(ctx context.Context, daemon Daemon) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", daemon.Name, err)
 	}
-	// Nobody waits for it: it is meant to outlive this process, and what has ended counts as gone.
+	// No process waits for it: it is meant to outlive this process, and what has ended counts as gone.
 	pid := cmd.Process.Pid
 	if err := cmd.Process.Release(); err != nil {
 		return fmt.Errorf("start %s: %w", daemon.Name, err)
@@ -122,7 +122,7 @@ func keepDescriptors() error {
 	return nil
 }
 
-// free tells whether nobody listens on the address yet.
+// free reports whether the address has no listener yet.
 func free(ctx context.Context, address string) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)

@@ -7,7 +7,7 @@ import (
 )
 
 // Run runs a program to its end, within ctx. It has a session and a note as a daemon has: when this process is killed,
-// the program goes on, and the next Run or Stop by that name ends it. The error has the end of its log.
+// the program continues, and the next Run or Stop by that name ends it. The error has the end of its log.
 func (f Folder) Run(ctx context.Context, program Daemon) error {
 	if _, err := f.Stop(ctx, program.Name); err != nil {
 		return err

@@ -80,7 +80,7 @@ func bootID() string {
 	return strings.TrimSpace(string(content))
 }
 
-// Running says whether the daemon's first process is there: that one, not another that got its id since.
+// Running reports whether the daemon's first process is there: that one, not another that got its id since.
 func (f Folder) Running(name string) bool {
 	noted, err := f.identity(name)
 	if err != nil || noted.boot != bootID() {
@@ -119,7 +119,7 @@ func (f Folder) Processes(name string) []int {
 	return pids
 }
 
-// worksHere says whether the working directory of a process is in this folder.
+// worksHere reports whether the working directory of a process is in this folder.
 func (f Folder) worksHere(pid int) bool {
 	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil {

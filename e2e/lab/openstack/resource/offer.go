@@ -17,9 +17,9 @@ const (
 	// those of any other are only rows in nova's database.
 	ServerImage  = "cluster-init-lab"
 	StandinImage = "cluster-init-lab-rke2-standin"
-	// PaperImage is an image for servers that nobody needs as machines.
+	// PaperImage is an image for servers that need not become machines.
 	PaperImage = "paper"
-	// imageBytes is the size of the images' content, which nobody reads.
+	// imageBytes is the size of the images' content, which is never read.
 	imageBytes = 1 << 20
 )
 

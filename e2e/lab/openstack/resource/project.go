@@ -58,7 +58,7 @@ func RemoveProject(ctx context.Context, installation configuration.Installation,
 }
 
 // removeDefaultGroup deletes the security group that neutron makes for each project: only an administrator may, and it
-// comes back as long as somebody asks for groups in the project's name.
+// comes back as long as a test uses groups in the project's name.
 func removeDefaultGroup(ctx context.Context, network *gophercloud.ServiceClient, project string) error {
 	if project == "" {
 		return nil

@@ -15,7 +15,7 @@ import (
 // Quotas are limits by the names that OpenStack's APIs give them, such as cores, ram (MB), port, volumes, gigabytes.
 type Quotas map[string]int
 
-// generous returns limits that nobody meets by chance, but that are there.
+// generous returns limits that exist but are not reached by chance.
 func generous() Quotas {
 	return Quotas{
 		"instances": 100, "cores": 200, "ram": 400_000, "server_groups": 100, "server_group_members": 100,

@@ -72,5 +72,5 @@ func create(ctx context.Context, client *gophercloud.ServiceClient, path, kind s
 // accept returns options of a request to which only these answers are good.
 func accept(codes ...int) *gophercloud.RequestOpts { return &gophercloud.RequestOpts{OkCodes: codes} }
 
-// notFound says whether the cloud answered that there is no such thing.
+// notFound reports whether the cloud answered that there is no such thing.
 func notFound(err error) bool { return gophercloud.ResponseCodeIs(err, http.StatusNotFound) }

@@ -42,7 +42,7 @@ func mariadb(installation configuration.Installation) Service {
 	}
 }
 
-// EmptyDatabases makes the databases anew.
+// EmptyDatabases recreates the databases.
 func EmptyDatabases(ctx context.Context, installation configuration.Installation, names []string) error {
 	var statements strings.Builder
 	for _, name := range names {

@@ -12,7 +12,7 @@ import (
 )
 
 // rabbitmq carries the messages between the parts of nova, neutron and cinder. Erlang's name server is a daemon of its
-// own: otherwise RabbitMQ would start one that listens everywhere and that nobody stops.
+// own: otherwise RabbitMQ would start one that listens everywhere and is never stopped.
 func rabbitmq(installation configuration.Installation) Service {
 	local := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 	data := installation.Variable("rabbitmq")

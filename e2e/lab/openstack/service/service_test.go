@@ -112,6 +112,6 @@ func TestAnswers(t *testing.T) {
 		server.Close()
 	}
 	if err := answers("127.0.0.1:1")(t.Context()); err == nil {
-		t.Error("nobody answers, and it was not told")
+		t.Error("no answer, and no report of it")
 	}
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// judge holds each resource of a project against the cluster.
+// judge compares each resource of a project with the cluster.
 type judge struct {
 	cluster Cluster
 	openstack.Inventory
 	byRef map[openstack.Ref]openstack.Resource
 	owned map[openstack.Ref]string // with the proof
-	stays map[openstack.Ref]string // of those that are owned, with the reason
-	// evidence are the ports that prove a volume, which uses them therefore.
+	stays map[openstack.Ref]string // of owned resources that cannot be deleted, with the reason
+	// evidence are the ports that prove a volume, and that the volume therefore uses.
 	evidence map[openstack.Ref][]openstack.Ref
 }
 
-// judge is one that has not taken anything yet.
+// judge returns a judge that owns nothing yet.
 func (c Cluster) judge(inventory openstack.Inventory) *judge {
 	j := &judge{cluster: c, Inventory: inventory, byRef: map[openstack.Ref]openstack.Resource{},
 		owned: map[openstack.Ref]string{}, stays: map[openstack.Ref]string{},
@@ -33,12 +33,12 @@ func (c Cluster) judge(inventory openstack.Inventory) *judge {
 	return j
 }
 
-// titled is a resource for people: its kind and its name, or its ID.
+// titled names a resource for people: by its kind and its name, or its ID.
 func (j *judge) titled(ref openstack.Ref) string {
 	return fmt.Sprintf("%s %s", ref.Kind, cmp.Or(j.byRef[ref].Name, ref.ID))
 }
 
-// found holds all that a project has against the cluster.
+// found compares everything in a project with the cluster.
 func (c Cluster) found(inventory openstack.Inventory) provider.Found {
 	j := c.judge(inventory)
 	j.findOwned()
@@ -47,11 +47,11 @@ func (c Cluster) found(inventory openstack.Inventory) provider.Found {
 	return j.found()
 }
 
-// findOwned first takes what says of itself whose it is, then what hangs on that.
+// findOwned first takes resources that prove their owner themselves, then those that are attached to them.
 func (j *judge) findOwned() {
 	j.take(j.cluster.proves)
 	j.take(j.hangs) // interfaces, ports of servers and load balancers, volumes of servers
-	j.take(j.hangs) // and volumes whose server is known by such a port only, trunks of such ports
+	j.take(j.hangs) // and volumes whose server is known only by such a port, trunks of such ports
 }
 
 func (j *judge) take(proof func(openstack.Resource) string) {
@@ -66,10 +66,10 @@ func (j *judge) take(proof func(openstack.Resource) string) {
 	}
 }
 
-// here says whether a resource is in the project: networks of others can be seen too.
+// here reports whether a resource is in the project: networks of others are visible too.
 func (j *judge) here(r openstack.Resource) bool { return r.Project == "" || r.Project == j.Project }
 
-// hangs returns why a resource belongs to what is owned already.
+// hangs returns why a resource belongs to one that is owned already.
 func (j *judge) hangs(r openstack.Resource) string {
 	_, partOfOwned := j.owned[r.PartOf]
 	whole := "part of " + j.titled(r.PartOf)
@@ -83,7 +83,7 @@ func (j *judge) hangs(r openstack.Resource) string {
 		return j.abandonedPort(r)
 	case openstack.KindVolume:
 		if partOfOwned {
-			return whole + ", which takes it along"
+			return whole + ", and deleted with it"
 		}
 		return j.rootVolume(r)
 	case openstack.KindTrunk:
@@ -94,8 +94,8 @@ func (j *judge) hangs(r openstack.Resource) string {
 	return ""
 }
 
-// routing proves an interface of the cluster's router, or of the user's that the provider put the cluster's subnet on.
-// One to somebody else's subnet is that one's way out.
+// routing proves an interface of the cluster's router, or of a user's router that the provider connected to the
+// cluster's subnet. One to a foreign subnet is the way out of that subnet.
 func (j *judge) routing(r openstack.Resource) string {
 	cluster := false
 	for _, used := range r.Uses {
@@ -115,8 +115,8 @@ func (j *judge) routing(r openstack.Resource) string {
 	return ""
 }
 
-// abandonedPort proves a port that the provider made and did not come to give to its server, or did not delete: it has
-// a network or a security group of the cluster, and its name and description, which names the cluster without its
+// abandonedPort proves a port that the provider made and did not attach to its server, or did not delete: it has a
+// network or a security group of the cluster, and its name and description, which names the cluster without its
 // namespace.
 func (j *judge) abandonedPort(r openstack.Resource) string {
 	described := r.Description == capoDescription+j.cluster.Name
@@ -131,8 +131,8 @@ func (j *judge) abandonedPort(r openstack.Resource) string {
 	return ""
 }
 
-// findEvidence has each volume that is proven by a server's port use that port, which must not go before the volume: if
-// this run were killed between the two, the next one could not prove the volume any more.
+// findEvidence makes each volume that is proven by a server's port use that port, so that the volume is deleted first:
+// if this run were killed between the two, the next one could no longer prove the volume.
 func (j *judge) findEvidence() {
 	for i, r := range j.Resources {
 		server := volumeServer(r)
@@ -148,8 +148,8 @@ func (j *judge) findEvidence() {
 	}
 }
 
-// rootVolume proves a volume that the provider made for a server: they are described and named by it. The server may be
-// known only by its port, which is made before the volume and deleted after it.
+// rootVolume proves a volume that the provider made for a server: description and name contain the server's name. The
+// server may be known only by its port, which is made before the volume and deleted after it.
 func (j *judge) rootVolume(r openstack.Resource) string {
 	server := volumeServer(r)
 	if server == "" {
@@ -161,7 +161,7 @@ func (j *judge) rootVolume(r openstack.Resource) string {
 		isPort := other.Kind == openstack.KindPort && isPortOf(other.Name, server)
 		_, owned := j.owned[other.Ref]
 		if (isServer || isPort) && !owned {
-			return "" // somebody else has a server of that name
+			return "" // another server has that name
 		}
 		if isServer || isPort {
 			proof = "name and description, of server " + server
@@ -170,8 +170,8 @@ func (j *judge) rootVolume(r openstack.Resource) string {
 	return proof
 }
 
-// volumeServer returns the name of the server that the provider made a volume for, by name and description; empty: it
-// is no such volume.
+// volumeServer returns the name of the server that the provider made a volume for, by name and description. Empty means
+// it is not such a volume.
 func volumeServer(r openstack.Resource) string {
 	if r.Kind != openstack.KindVolume {
 		return ""
@@ -186,7 +186,7 @@ func volumeServer(r openstack.Resource) string {
 	return server
 }
 
-// isPortOf tells whether the provider would call a port of that server so: <server>-<index>.
+// isPortOf reports whether the provider would give a port of that server this name: <server>-<index>.
 func isPortOf(port, server string) bool {
 	index, is := strings.CutPrefix(port, server+"-")
 	return is && index != "" && strings.Trim(index, "0123456789") == ""
@@ -221,14 +221,14 @@ func unlisted(kind openstack.Kind, why error) provider.Unlisted {
 	case openstack.KindServer:
 		u.Machines = true
 	case openstack.KindPort:
-		// Nova leaves out servers of a part of it that is down: only with the ports it is seen that some are missing.
+		// Nova omits servers of a cell that is down: only the ports show that some are missing.
 		u.Machines, u.Covers = true, []string{string(openstack.KindInterface)}
 	}
 	return u
 }
 
-// item is a resource of the cluster with the one that it hangs on, and with what cannot go before it. Security groups
-// use each other in a circle, so what is of one kind waits for nothing of it.
+// item is a resource of the cluster with its parent, and with what cannot be deleted before it. Security groups use
+// each other in a cycle, so a resource never waits for one of its own kind.
 func (j *judge) item(r openstack.Resource, proof string) provider.Leftover {
 	l := leftover(r, proof)
 	parent := r.PartOf

@@ -167,13 +167,13 @@ func TestJudge(t *testing.T) {
 			more: resources{project.Resource(openstack.KindFloatingIP, "203.0.113.9",
 				project.Uses(openstack.KindPort, server+"-0"), project.Uses(openstack.KindInterface, "ns-a"))},
 			left: "floating-ip/203.0.113.9", reason: "uses port"},
-		"floating IPs of nobody and of a service": {
+		"floating IPs without an owner and of a service": {
 			more: resources{project.Resource(openstack.KindFloatingIP, "1"), project.Resource(openstack.KindFloatingIP,
 				"2", project.Described("Floating IP for Kubernetes external service default/web from cluster ns-a")),
 				project.Resource(openstack.KindFloatingIP, "3",
 					project.Described("Floating IP for Kubernetes external service default/web from cluster ns-a-b"))},
 			also: "floating-ip/2", left: "floating-ip/3", reason: "that of cluster ns-a-b"},
-		"volumes of nobody": {
+		"volumes without an owner": {
 			more: resources{project.Resource(openstack.KindVolume, ""),
 				project.Resource(openstack.KindVolume, "backup"), project.Resource(openstack.KindVolume, "a-data"),
 				project.Resource(openstack.KindVolume, server+"-root2")},
@@ -191,7 +191,7 @@ func TestJudge(t *testing.T) {
 			more: resources{project.Resource(openstack.KindServer, "a-cp-y", project.Tagged("ns-a"),
 				project.Uses(openstack.KindVolume, "data")), project.Resource(openstack.KindVolume, "data",
 				project.Property("ns-a-b"), project.PartOf(openstack.KindServer, "a-cp-y"))},
-			stays: "server/a-cp-y", left: "volume/data", reason: "would go with it"},
+			stays: "server/a-cp-y", left: "volume/data", reason: "would be deleted with it"},
 		"volumes and snapshots of the CSI driver": {
 			more: resources{project.Resource(openstack.KindVolume, "pvc-1", project.Property("ns-a")),
 				project.Resource(openstack.KindVolume, "pvc-2", project.Property("ns-a-b")),
@@ -215,7 +215,7 @@ func TestJudge(t *testing.T) {
 				project.Resource(openstack.KindVolume, "a-md-z-root", project.Described("Root volume for a-md-z"))},
 			also: "port/a-md-y-0 volume/a-md-y-root volume/a-md-y-etcd", left: "volume/a-md-z-root",
 			reason: "nothing proves"},
-		"a root volume whose server's name somebody else uses too": {
+		"a root volume whose server's name another server has too": {
 			more: resources{port("a-md-y-0", project.Tagged("ns-a")), project.Resource(openstack.KindServer, "a-md-y"),
 				project.Resource(openstack.KindVolume, "a-md-y-root", project.Described("Root volume for a-md-y"))},
 			also: "port/a-md-y-0", left: "server/a-md-y volume/a-md-y-root", reason: "nothing proves"},

@@ -1,5 +1,5 @@
 // Package leftovers finds and deletes what a cluster has left in a project of OpenStack: what Cluster API's provider,
-// the cloud controller manager, the CSI driver and our own components made for it, and nothing of anybody else.
+// the cloud controller manager, the CSI driver and our own components made for it, and nothing of other owners.
 package leftovers
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// where is what plans and receipts call OpenStack.
+// where is the name of OpenStack in plans and receipts.
 const where = "openstack"
 
-// Cloud is what is needed of a project; openstack/inventory.Project is the real one.
+// Cloud is the part of a project that is needed. openstack/inventory.Project is the real one.
 type Cloud interface {
 	Inventory(context.Context) (openstack.Inventory, error)
 	Delete(context.Context, openstack.Resource) (gone bool, err error)
@@ -26,18 +26,18 @@ type Cloud interface {
 	Disassociate(context.Context, openstack.Resource) error
 }
 
-// Cluster is whose things are looked for.
+// Cluster is the cluster whose leftovers are searched.
 type Cluster struct {
 	Namespace string // of the Cluster API objects, which is part of names
 	Name      string
-	// of the user's own, name or ID, that the cluster's subnet was put on; empty: the cluster had its own
+	// the user's own router, by name or ID, that the cluster's subnet was connected to; empty: the cluster's own
 	Router string
 }
 
-// resourceName is what Cluster API's provider builds names of: <namespace>-<cluster>.
+// resourceName is the base of names that Cluster API's provider makes: <namespace>-<cluster>.
 func (c Cluster) resourceName() string { return owned.CloudName(c.Namespace, c.Name) }
 
-// Project is a project with what a cluster has left in it. Only Survey works without a Cluster.
+// Project is a project with the leftovers of a cluster. Only Survey works without a Cluster.
 type Project struct {
 	Cloud   Cloud
 	Cluster Cluster
@@ -48,7 +48,7 @@ var (
 	_ provider.Releaser  = Project{}
 )
 
-// Look lists the project and holds each resource against the cluster. A kind that could not be listed is unknown.
+// Look lists the project and compares each resource with the cluster. A kind that could not be listed is unknown.
 func (p Project) Look(ctx context.Context) (provider.Found, error) {
 	inventory, err := p.Cloud.Inventory(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (p Project) Delete(ctx context.Context, l provider.Leftover) (gone bool, er
 	return gone, answer(err)
 }
 
-// Release has a floating IP lead to no port any more; nothing else can be released.
+// Release disconnects a floating IP from its port. No other kind can be released.
 func (p Project) Release(ctx context.Context, l provider.Leftover) (released bool, err error) {
 	if openstack.Kind(l.Kind) != openstack.KindFloatingIP {
 		return false, nil
@@ -71,13 +71,13 @@ func (p Project) Release(ctx context.Context, l provider.Leftover) (released boo
 	return true, answer(p.Cloud.Disassociate(ctx, resource(l)))
 }
 
-// Going looks at the status, as long as there is one.
+// Going checks the status of a resource that still exists.
 func (p Project) Going(ctx context.Context, l provider.Leftover) (bool, error) {
 	status, err := p.Cloud.Status(ctx, resource(l))
 	return !strings.HasPrefix(status, "error"), answer(err)
 }
 
-// Survey counts what carries a tag. A kind that cannot be listed is an error.
+// Survey counts resources with a tag. A kind that cannot be listed is an error.
 func (p Project) Survey(ctx context.Context) ([]provider.Remains, error) {
 	inventory, err := p.Cloud.Inventory(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (p Project) Survey(ctx context.Context) ([]provider.Remains, error) {
 	return all, nil
 }
 
-// answer says in words of the seam what an error of the cloud means.
+// answer translates an error of the cloud into the provider's errors.
 func answer(err error) error {
 	switch {
 	case errors.Is(err, openstack.ErrNotFound):
@@ -114,20 +114,20 @@ func answer(err error) error {
 	return err
 }
 
-// forbidden is the cloud's own refusal, and provider.ErrForbidden.
+// forbidden is both the cloud's own error and provider.ErrForbidden.
 type forbidden struct{ error }
 
 // Unwrap returns both.
 func (f forbidden) Unwrap() []error { return []error{f.error, provider.ErrForbidden} }
 
-// leftover is a resource as the seam knows it, alone.
+// leftover converts a resource, without its relations.
 func leftover(r openstack.Resource, proof string) provider.Leftover {
 	return provider.Leftover{Where: where, Kind: string(r.Kind), ID: r.ID, Name: r.Title(), Proof: proof,
 		Rank:   slices.Index(forPeople(), r.Kind),
 		PartOf: r.PartOf.ID, Created: r.Created, Machine: r.Kind == openstack.KindServer}
 }
 
-// resource is what the cloud needs to know of a leftover. Only of an interface it needs the router that has it.
+// resource is what the cloud needs to know of a leftover. Only an interface needs the router that has it.
 func resource(l provider.Leftover) openstack.Resource {
 	r := openstack.Resource{Ref: openstack.Ref{Kind: openstack.Kind(l.Kind), ID: l.ID}, Name: l.Name}
 	if r.Kind == openstack.KindInterface {

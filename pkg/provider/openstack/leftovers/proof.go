@@ -19,13 +19,13 @@ const (
 	servicePrefix   = "kube_service_"
 )
 
-// proves returns why a resource belongs to the cluster by what it says of itself; empty: it does not say so.
+// proves returns why a resource belongs to the cluster by its own fields. Empty means they do not prove it.
 func (c Cluster) proves(r openstack.Resource) string {
 	name := c.resourceName()
 	switch {
 	case slices.Contains(r.Tags, owned.Tag(name)):
 		return "tag " + owned.Tag(name)
-	// Ports and trunks it describes by the cluster without its namespace: this could be another cluster called so.
+	// Descriptions of ports and trunks name the cluster without its namespace: it may be another cluster of this name.
 	case r.Description == capoDescription+name && r.Kind != openstack.KindPort && r.Kind != openstack.KindTrunk:
 		return "description " + r.Description
 	case c.provesName(r):
@@ -66,7 +66,7 @@ func (c Cluster) provesName(r openstack.Resource) bool {
 	return false
 }
 
-// claimedBy returns whose a resource says to be, when that is another cluster; empty when it says no such thing.
+// claimedBy returns the other cluster that a resource's own fields name, or "".
 func (c Cluster) claimedBy(r openstack.Resource) string {
 	own := c.resourceName()
 	for _, tag := range r.Tags {
@@ -90,7 +90,8 @@ func (c Cluster) claimedBy(r openstack.Resource) string {
 	return ""
 }
 
-// looksAlike tells of what a hurried person would take for the cluster's: its name or a mark holds the cluster's.
+// looksAlike reports whether a hurried person would take a resource for the cluster's: its name or a mark contains the
+// cluster's name.
 func (c Cluster) looksAlike(r openstack.Resource) bool {
 	texts := append([]string{r.Name, r.Description, r.Properties[csiProperty]}, r.Tags...)
 	return strings.HasPrefix(r.Name, c.Name+"-") ||

@@ -11,9 +11,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Servers returns the cluster's servers, with our tag or without: a definition of the user's own need not have it. It
-// fails with fault.ClusterUnreachable where none is proven, and one may be the cluster's or that of a cluster called so
-// in another namespace.
+// Servers returns the cluster's servers, with our tag or without: a user's own definition need not have it. It fails
+// with fault.ClusterUnreachable if none is proven, and one may belong to the cluster or to one of the same name in
+// another namespace.
 func (c Cluster) Servers(inventory openstack.Inventory) ([]openstack.Resource, error) {
 	j := c.judge(inventory)
 	j.take(c.proves)
@@ -34,27 +34,26 @@ func (c Cluster) Servers(inventory openstack.Inventory) ([]openstack.Resource, e
 		return ours, nil
 	}
 	return nil, fault.New(fault.ClusterUnreachable,
-		fmt.Sprintf("server %s may be a machine of %s/%s: its port is of a cluster %s, and nothing names the "+
-			"namespace of that", unsure, c.Namespace, c.Name, c.Name),
-		fmt.Sprintf("If it is, put the kubeconfig of that cluster in place, or tag the server: openstack "+
+		fmt.Sprintf("server %s may be a machine of %s/%s: its port belongs to a cluster %s of an unknown "+
+			"namespace", unsure, c.Namespace, c.Name, c.Name),
+		fmt.Sprintf("If it is, set --kubeconfig to the kubeconfig of that cluster, or tag the server: openstack "+
 			"--os-compute-api-version 2.26 server set --tag %s %s. "+
 			"If it is of another namespace, give this cluster another name with --set cluster.name=NAME.",
 			oneline.Shell(owned.Tag(c.resourceName())), oneline.Shell(unsure)))
 }
 
-// certainty is how sure it is that a server is the cluster's.
+// certainty is the degree of proof that a server belongs to the cluster.
 type certainty int
 
 const (
 	unsaid   certainty = iota
-	possible           // it, or one of a cluster that is called so in another namespace
-	another            // it is another cluster's
+	possible           // the cluster's, or that of one with the same name in another namespace
+	another            // another cluster's
 	proven
 )
 
-// isServer judges a server that no other cluster's tag claims. What the provider puts on servers is the cluster's tags
-// and nothing else; on their ports it writes the cluster's name. A name alone, which another cluster's may begin with,
-// proves nothing.
+// isServer judges a server that no other cluster's tag claims. The provider puts only the cluster's tags on servers.
+// Its ports carry the cluster's name. A name alone proves nothing: another cluster's may begin with it.
 func (j *judge) isServer(server openstack.Resource) certainty {
 	if j.owned[server.Ref] != "" {
 		return proven
@@ -73,7 +72,7 @@ func (j *judge) isServer(server openstack.Resource) certainty {
 	return best
 }
 
-// isServerPort judges the server of a port by what that says, uses and is reached by.
+// isServerPort judges the server of a port by the port's description, by what it uses and by what leads to it.
 func (j *judge) isServerPort(port openstack.Resource) certainty {
 	reached := func(r openstack.Resource) bool {
 		return r.Kind == openstack.KindFloatingIP && j.owned[r.Ref] != "" && slices.Contains(r.Uses, port.Ref)
@@ -98,7 +97,7 @@ func (j *judge) isServerPort(port openstack.Resource) certainty {
 	return best
 }
 
-// ofAnother says whether a network, a subnet or a security group is another cluster's.
+// ofAnother reports whether a network, a subnet or a security group belongs to another cluster.
 func (j *judge) ofAnother(r openstack.Resource) bool {
 	group := strings.HasPrefix(r.Name, "k8s-cluster-") && strings.Contains(r.Name, "-secgroup-")
 	return j.cluster.claimedBy(r) != "" || strings.HasPrefix(r.Name, capoPrefix) ||

@@ -75,7 +75,7 @@ func TestServers(t *testing.T) {
 				network("n", project.Tagged("other-a")))},
 		"on a user's network, of a cluster of that name in any namespace": {
 			there: with(on("a-cp", project.Described(described+"a"), ofNetwork("n")), network("n")), unsure: "a-cp"},
-		"such a one beside one that is proven": {
+		"such a one and a proven one": {
 			there: append(with(on("a-cp", project.Described(described+"a"), ofNetwork("n")), network("n")),
 				project.Resource(openstack.KindServer, "x", project.Tagged("ns-a"))), want: "x"},
 		"of another namespace, with a port on a user's network too": {

@@ -8,8 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// findStaying finds what is owned and cannot go: because something that is not owned needs it, because it is not known
-// whether something does, or because what uses it stays.
+// findStaying finds owned resources that cannot be deleted: another owner's resource needs them, or may need them, or
+// what uses them stays.
 func (j *judge) findStaying() {
 	for _, r := range j.Resources {
 		if _, owned := j.owned[r.Ref]; !owned {
@@ -27,7 +27,7 @@ func (j *judge) findStaying() {
 
 // keepFor keeps what a resource that is not owned needs.
 func (j *judge) keepFor(r openstack.Resource) {
-	// A floating IP needs the port that it leads to, and not more: where that is owned it is given free.
+	// A floating IP needs only its port. If that port is owned, the floating IP is released.
 	if r.Kind == openstack.KindFloatingIP || j.ofOctavia(r) {
 		return
 	}
@@ -36,11 +36,11 @@ func (j *judge) keepFor(r openstack.Resource) {
 		j.keep(used, reason)
 	}
 	if r.PartOf.Kind == openstack.KindServer && r.Kind == openstack.KindVolume {
-		j.keep(r.PartOf, fmt.Sprintf("%s, which is not the cluster's, would go with it", j.called(r)))
+		j.keep(r.PartOf, fmt.Sprintf("%s, which is not the cluster's, would be deleted with it", j.called(r)))
 	}
 }
 
-// ofOctavia tells of a port that Octavia's own project made for a load balancer: it goes with that one.
+// ofOctavia reports whether Octavia's own project made a port for a load balancer: it is deleted with that one.
 func (j *judge) ofOctavia(r openstack.Resource) bool {
 	return r.Kind == openstack.KindPort && r.Project != j.Project && strings.HasPrefix(r.Name, "octavia-lb-vrrp-")
 }
@@ -66,16 +66,16 @@ func (j *judge) called(r openstack.Resource) string {
 	return text
 }
 
-// mustBeKnown are the kinds without which nobody knows whether one of this kind is in use.
+// mustBeKnown are the kinds that must be listed to know whether a resource of this kind is in use.
 func mustBeKnown(kind openstack.Kind) []openstack.Kind {
 	switch kind {
 	case openstack.KindVolume:
 		return []openstack.Kind{openstack.KindServer, openstack.KindSnapshot}
 	case openstack.KindServerGroup:
 		return []openstack.Kind{openstack.KindServer}
-	case openstack.KindServer: // it may take volumes along
+	case openstack.KindServer: // its deletion may delete volumes
 		return []openstack.Kind{openstack.KindVolume}
-	case openstack.KindPort: // those of load balancers tell of themselves what they are; a volume may be proven by one
+	case openstack.KindPort: // those of load balancers name their owner; a port may prove a volume
 		return []openstack.Kind{openstack.KindServer, openstack.KindTrunk, openstack.KindVolume}
 	case openstack.KindTrunk:
 		return []openstack.Kind{openstack.KindServer, openstack.KindPort}
@@ -91,7 +91,8 @@ func mustBeKnown(kind openstack.Kind) []openstack.Kind {
 	return nil
 }
 
-// leftAlone returns why a resource that is not owned is worth a word; empty: it has nothing to do with the cluster.
+// leftAlone returns why a resource that is not owned is worth reporting. Empty means it has nothing to do with the
+// cluster.
 func (j *judge) leftAlone(r openstack.Resource) string {
 	other := j.cluster.claimedBy(r)
 	for _, used := range append([]openstack.Ref{r.PartOf}, r.Uses...) {
@@ -115,8 +116,7 @@ func (j *judge) leftAlone(r openstack.Resource) string {
 	return "its name is like one of the cluster's, but nothing proves that the cluster made it"
 }
 
-// near tells of a volume or a server group that a server of the cluster uses, and of a server on a network of the
-// cluster.
+// near reports a volume or a server group that a server of the cluster uses, and a server on a network of the cluster.
 func (j *judge) near(r openstack.Resource) string {
 	for _, other := range j.Resources {
 		_, owned := j.owned[other.Ref]
@@ -131,7 +131,7 @@ func (j *judge) near(r openstack.Resource) string {
 	return ""
 }
 
-// reaches tells whether a port of the server is on the network.
+// reaches reports whether a port of the server is on the network.
 func (j *judge) reaches(server openstack.Resource, network openstack.Ref) bool {
 	return slices.ContainsFunc(server.Uses,
 		func(port openstack.Ref) bool { return slices.Contains(j.byRef[port].Uses, network) })

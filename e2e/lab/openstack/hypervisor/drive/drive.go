@@ -26,7 +26,7 @@ type Metadata struct {
 	Meta             map[string]string `json:"meta,omitempty"`
 }
 
-// Archive returns the drive as a tar archive below the folder root, for nobody but the superuser to read.
+// Archive returns the drive as a tar archive below the folder root, readable only by the superuser.
 func (c Content) Archive(root string) ([]byte, error) {
 	if c.Metadata.PublicKeys == nil {
 		c.Metadata.PublicKeys = map[string]string{}

@@ -56,7 +56,7 @@ func TestAServerWithoutUserDataHasNoSuchFile(t *testing.T) {
 	}
 }
 
-// unpack reads the archive, in which nobody but its owner may read anything.
+// unpack reads the archive, which only its owner may read.
 func unpack(t *testing.T, content Content) (files map[string][]byte, order []string) {
 	t.Helper()
 	archive, err := content.Archive("seed")

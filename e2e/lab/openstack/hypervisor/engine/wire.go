@@ -17,7 +17,7 @@ import (
 const (
 	// addressLabel marks the floating addresses on the loopback device of a machine.
 	addressLabel = "lo:floating"
-	// routeProtocol marks the routes on this machine: a number that /etc/iproute2/rt_protos gives nobody.
+	// routeProtocol marks the routes on this machine: a number that is free in /etc/iproute2/rt_protos.
 	routeProtocol = "149"
 )
 

@@ -18,7 +18,7 @@ const detailed = "2.60"
 
 // Cloud is an OpenStack. It is not safe for use by several goroutines.
 type Cloud struct {
-	// Endpoint is the address of its identity service, by which one cloud is told from another.
+	// Endpoint is the address of its identity service, which identifies a cloud.
 	Endpoint                        string
 	compute, network, image, volume *gophercloud.ServiceClient
 	images                          map[string]string // by identifier of an image, or of a volume: the image's name
@@ -50,7 +50,7 @@ func Connect(ctx context.Context, name string) (*Cloud, error) {
 	return cloud, nil
 }
 
-// Endpoint returns the address of the identity service of a cloud of clouds.yaml, and asks nobody.
+// Endpoint returns the address of the identity service of a cloud of clouds.yaml, without a request.
 func Endpoint(name string) (string, error) {
 	auth, _, _, err := clouds.Parse(clouds.WithCloudName(name))
 	if err != nil {
@@ -59,7 +59,7 @@ func Endpoint(name string) (string, error) {
 	return auth.IdentityEndpoint, nil
 }
 
-// missing says whether the API answered that there is no such thing. Nothing else means that: an empty answer of a
+// missing reports whether the API answered that there is no such thing. Nothing else means that: an empty answer of a
 // service that has trouble does not.
 func missing(err error) bool {
 	var answer gophercloud.ErrUnexpectedResponseCode

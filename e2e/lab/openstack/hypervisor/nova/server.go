@@ -56,7 +56,7 @@ func (c *Cloud) remember(id string, ask func() (name string, final bool, err err
 	return name, err
 }
 
-// Gone says whether nova denies that there is such a server.
+// Gone reports whether nova denies that there is such a server.
 func (c *Cloud) Gone(ctx context.Context, id string) (bool, error) {
 	err := servers.Get(ctx, c.compute, id).Err
 	if missing(err) {
