@@ -7,12 +7,16 @@ GO      ?= go
 FAST     = GOGC=400
 LAB      = $(FAST) $(GO) run ./e2e/lab
 
+MODULE   = github.com/cluster-init/cluster-init
+# The release of Kubernetes that `make envtest` downloads: any patch of the lab's minor.
+ENVTEST  = 1.36.x
+
 # One set of build flags for everything: then the build cache is shared. -trimpath makes the binary, and the image of
 # the registry that is made from it, the same in every clone.
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: help up forecast down build test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot release sums clean
+.PHONY: help up forecast down build envtest vulnerabilities cover test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot release sums clean
 
 BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 # What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
@@ -22,7 +26,7 @@ PREPARE  = { $(GO) run ./e2e/lab/fetch --env $(1) $(2) & fetch=$$!; $(LAB) prepa
 help:
 	@echo 'make TARGET [ENV=$(ENV)] [ARGS="flags of cluster-init"] [OFFLINE=1]'; echo
 	@sed -n 's/^## \([a-z0-9-]*\): */\1|/p' $(firstword $(MAKEFILE_LIST)) | \
-	while IFS='|' read -r target text; do printf '  %-15s %s\n' "$$target" "$$text"; done
+	while IFS='|' read -r target text; do printf '  %-16s%s\n' "$$target" "$$text"; done
 
 ## up: build cluster-init, and bring up the management cluster ENV on this machine
 # (It first says how long that takes here. It makes sure that a Docker engine runs. It builds the offline bundle if OFFLINE=1
@@ -46,10 +50,11 @@ APART = ^Test((Restore)?Struck|WhatClusterctlLeaves|AnotherMachineEnds|AMoveIsFi
 TEST  = -vet=off -ldflags='-s -w' -timeout 20m -tags integration
 
 ## test: unit and integration tests, with real API servers and Docker; CI=1: race detector
-# (Without the race detector run what is APART, which starts processes of its own or moves clusters dozens of times, and pkg/environment, which renders and starts no goroutine: it makes them ten times as slow. go vet has just run; without debug information the many test binaries are linked in half the time)
+# (With KUBEBUILDER_ASSETS, as `make envtest` prints it, the API server is neither compiled nor is an engine started: then no root is
+# needed. Without the race detector run what is APART, which starts processes of its own or moves clusters dozens of times, and pkg/environment, which renders and starts no goroutine: it makes them ten times as slow. go vet has just run; without debug information the many test binaries are linked in half the time)
 test: $(if $(CI),compiler browser)
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
-	@binaries=$$($(LAB) binaries --engine) && \
+	@binaries=$$($(LAB) binaries $(if $(KUBEBUILDER_ASSETS),--without-servers,--engine)) && \
 	export CLUSTER_INIT_TEST_BINARIES=$$binaries $(if $(CI),CGO_ENABLED=1) && \
 	$(FAST) $(GO) vet $(if $(CI),-race) -tags integration ./... && \
 	tested=$$($(GO) list -tags integration ./...) && \
@@ -78,6 +83,21 @@ bench-pivot:
 ## unit: the tests that need only Go
 unit:
 	$(FAST) $(GO) test ./...
+
+## cover: the coverage of the unit tests, as one figure
+cover:
+	@mkdir -p bin; $(FAST) $(GO) test -vet=off -coverprofile=bin/cover.out ./cmd/... ./pkg/... >bin/cover.log || { cat bin/cover.log; exit 1; }
+	@$(GO) tool cover -func=bin/cover.out | tail -n 1
+
+CHECKS   = $(GO) tool -modfile=e2e/lint/go.mod
+
+## vulnerabilities: known vulnerabilities in what cluster-init calls; needs internet
+vulnerabilities:
+	@$(FAST) $(CHECKS) govulncheck ./cmd/...
+
+## envtest: download kube-apiserver and etcd, and print KUBEBUILDER_ASSETS; needs internet
+envtest:
+	@$(FAST) $(CHECKS) setup-envtest use $(ENVTEST) -p path
 
 # The race detector needs a C compiler, and all that is tested compiled a second time: hence only where CI is set.
 compiler:
