@@ -91,11 +91,9 @@ cover:
 
 CHECKS   = $(GO) tool -modfile=e2e/lint/go.mod
 
-## lint: golangci-lint with .golangci.yml, and functions that nothing calls
+## lint: golangci-lint, with .golangci.yml
 lint:
 	@$(FAST) $(CHECKS) golangci-lint run
-	@dead=$$($(FAST) $(CHECKS) deadcode -test -tags integration,e2e,openstack,bench,capa,online -filter $(MODULE)/pkg ./...) && \
-	{ test -z "$$dead" || { echo "nothing calls these functions:"; echo "$$dead"; exit 1; }; }
 
 ## vulnerabilities: known vulnerabilities in what cluster-init calls; needs internet
 vulnerabilities:
