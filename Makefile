@@ -1,4 +1,4 @@
-# Every target sets up what it needs; see CONTRIBUTING.md.
+# Every target sets up what it needs; see CONTRIBUTING.md. `make help` prints the lines that begin with ##.
 ENV     ?= kubeadm-capd
 ARGS    ?=
 OFFLINE ?=
@@ -7,41 +7,54 @@ GO      ?= go
 FAST     = GOGC=400
 LAB      = $(FAST) $(GO) run ./e2e/lab
 
+MODULE   = github.com/cluster-init/cluster-init
+# The release of Kubernetes that `make envtest` downloads: any patch of the lab's minor.
+ENVTEST  = 1.36.x
+
 # One set of build flags for everything: then the build cache is shared. -trimpath makes the binary, and the image of
 # the registry that is made from it, the same in every clone.
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up forecast down build test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot release sums docs test-docs clean
+.PHONY: help up forecast down build lint envtest vulnerabilities cover test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot release sums docs test-docs clean
 
 BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 # What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
 PREPARE  = { $(GO) run ./e2e/lab/fetch --env $(1) $(2) & fetch=$$!; $(LAB) prepare --env $(1) $(2); prepared=$$?; test $$prepared = 0 || kill $$fetch 2>/dev/null; wait $$fetch; test $$prepared = 0; }
 
-## up: say how long it takes here; make sure that a Docker engine runs, build the offline bundle where no registry answers,
-## build the CLI, and go
+## help: list the targets
+help:
+	@echo 'make TARGET [ENV=$(ENV)] [ARGS="flags of cluster-init"] [OFFLINE=1]'; echo
+	@sed -n 's/^## \([a-z0-9-]*\): */\1|/p' $(firstword $(MAKEFILE_LIST)) | \
+	while IFS='|' read -r target text; do printf '  %-16s%s\n' "$$target" "$$text"; done
+
+## up: build cluster-init, and bring up the management cluster ENV on this machine
+# (It first says how long that takes here. It makes sure that a Docker engine runs. It builds the offline bundle if OFFLINE=1
+# says so, or if no registry answers)
 up: forecast
 	@bundle=$$($(call PREPARE,$(ENV),$(if $(OFFLINE),--offline))) && $(BUILD) && \
 	bin/cluster-init up $(ENV) $${bundle:+--bundle "$$bundle"} $(ARGS)
 
-## down: delete what `make up` made, although it still manages itself
+## down: delete what `make up` made, although it manages itself
 down: build
-	bin/cluster-init cleanup $(ENV) --yes --force $(notdir $(ENV:%/=%))
+	bin/cluster-init cleanup $(ENV) --yes --force $(notdir $(ENV:%/=%)) $(ARGS)
 
 forecast:
 	@$(GO) run ./e2e/lab/forecast --env $(ENV) $(if $(OFFLINE),--offline)
 
+## build: compile cluster-init to bin/cluster-init
 build:
 	@$(BUILD)
 
 APART = ^Test((Restore)?Struck|WhatClusterctlLeaves|AnotherMachineEnds|AMoveIsFinished|AMoveBackThatIsCutOff|HalfDoneMoves|RestoreIsRefused|PivotResumeAndRollback|PivotPlanOfTwoClusters|RestoreOfABackup|CommandsThatOnlyLook|Scripts)
 TEST  = -vet=off -ldflags='-s -w' -timeout 20m -tags integration
 
-## test: unit tests, and integration tests against real API servers and a real Docker engine; in CI with the race detector
-# (Without the race detector run what is APART, which starts processes of its own or moves clusters dozens of times, and pkg/environment, which renders and starts no goroutine: it makes them ten times as slow. go vet has just run; without debug information the many test binaries are linked in half the time)
+## test: unit and integration tests, with real API servers and Docker; CI=1: race detector
+# (With KUBEBUILDER_ASSETS, as `make envtest` prints it, the API server is neither compiled nor is an engine started: then no root is
+# needed. Without the race detector run what is APART, which starts processes of its own or moves clusters dozens of times, and pkg/environment, which renders and starts no goroutine: it makes them ten times as slow. go vet has just run; without debug information the many test binaries are linked in half the time)
 test: $(if $(CI),compiler browser test-docs)
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
-	@binaries=$$($(LAB) binaries --engine) && \
+	@binaries=$$($(LAB) binaries $(if $(KUBEBUILDER_ASSETS),--without-servers,--engine)) && \
 	export CLUSTER_INIT_TEST_BINARIES=$$binaries $(if $(CI),CGO_ENABLED=1) && \
 	$(FAST) $(GO) vet $(if $(CI),-race) -tags integration ./... && \
 	tested=$$($(GO) list -tags integration ./...) && \
@@ -49,26 +62,46 @@ test: $(if $(CI),compiler browser test-docs)
 	CGO_ENABLED=0 $(FAST) $(GO) test -run '$(APART)' $(TEST) ./pkg/pivot ./pkg/cli && \
 	CGO_ENABLED=0 $(FAST) $(GO) test $(TEST) ./pkg/environment)
 
-## test-capa: environment kubeadm-capa against real API servers, with the real controllers of Cluster API and of its provider
-## for AWS, which take minutes to compile for the first time; and cert-manager as the lab builds it
+## test-capa: kubeadm-capa with the real controllers of Cluster API and its AWS provider
+# (and cert-manager as the lab builds it; the controllers take minutes to compile for the first time)
 test-capa:
 	@binaries=$$($(LAB) binaries --managers) && \
 	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run 'TestKubeadmCAPA|TestCertManager' ./pkg/up ./pkg/internal/providers
 
-## test-pivot: a pivot, and a restore, is killed, loses a reply, meets an outage or reads what is old, at every one of its writes, and so do half of the runs
-## that finish it, between two real API servers; CLUSTER_INIT_TEST_SEED=N replays a run
+## test-pivot: faults at every write of a pivot and of a restore; 75 minutes
+# (Between two real API servers a run is killed, loses a reply, meets an outage or reads what is old, and so do half of the runs
+# that finish it. CLUSTER_INIT_TEST_SEED=N replays a run)
 test-pivot:
 	@binaries=$$($(LAB) binaries) && \
 	CLUSTER_INIT_TEST_ALL=1 CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration -count=1 -v -timeout 170m -parallel 6 -run 'Test(Restore)?Struck' ./pkg/pivot
 
-## bench-pivot: 1, 10 and 100 clusters moved between two real API servers, beside the binary of clusterctl
+## bench-pivot: time to move 1, 10 and 100 clusters, compared with clusterctl
 bench-pivot:
 	@mkdir -p bin; binaries=$$($(LAB) binaries) && $(FAST) $(GO) build -modfile=e2e/bench/clusterctl/go.mod -o bin/clusterctl sigs.k8s.io/cluster-api/cmd/clusterctl && \
 	CLUSTER_INIT_CLUSTERCTL=$(CURDIR)/bin/clusterctl CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,bench -count=1 -v -timeout 60m -run TestBenchPivot ./pkg/pivot
 
-## unit: only what needs nothing but Go, for every few minutes
+## unit: the tests that need only Go
 unit:
 	$(FAST) $(GO) test ./...
+
+## cover: the coverage of the unit tests, as one figure
+cover:
+	@mkdir -p bin; $(FAST) $(GO) test -vet=off -coverprofile=bin/cover.out ./cmd/... ./pkg/... >bin/cover.log || { cat bin/cover.log; exit 1; }
+	@$(GO) tool cover -func=bin/cover.out | tail -n 1
+
+CHECKS   = $(GO) tool -modfile=e2e/lint/go.mod
+
+## lint: golangci-lint, with .golangci.yml
+lint:
+	@$(FAST) $(CHECKS) golangci-lint run
+
+## vulnerabilities: known vulnerabilities in what cluster-init calls; needs internet
+vulnerabilities:
+	@$(FAST) $(CHECKS) govulncheck ./cmd/...
+
+## envtest: download kube-apiserver and etcd, and print KUBEBUILDER_ASSETS; needs internet
+envtest:
+	@$(FAST) $(CHECKS) setup-envtest use $(ENVTEST) -p path
 
 # The race detector needs a C compiler, and all that is tested compiled a second time: hence only where CI is set.
 compiler:
@@ -83,7 +116,7 @@ ALL_ENVS = $(E2E_ENVS),rke2-capo
 E2E = CLUSTER_INIT_TEST_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAST) $(GO) test -tags e2e -count=1 -v
 ON_OPENSTACK = CLUSTER_INIT_OPENSTACK=$$clouds CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAST) $(GO) test -tags openstack -count=1 -v -timeout 40m
 
-## e2e: the whole of `up` and `cleanup` on the lab, with real parts
+## e2e: `up` and `cleanup` from end to end on the lab
 # (OpenStack is installed and started beside the bundle's build; what only asks its API runs beside `up`, which mostly waits, and
 # is shown when that has ended)
 e2e:
@@ -93,46 +126,48 @@ e2e:
 	{ $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack/preflight ./e2e/cleanup >bin/e2e-openstack.log 2>&1 & beside=$$!; failed=0; \
 	$(E2E) -timeout 80m -skip '^Test(Matrix|Pivot)' ./e2e || failed=1; wait $$beside || failed=1; cat bin/e2e-openstack.log; exit $$failed; }
 
-## e2e-matrix: the long combinations: several machines, rolling replacement, RKE2 on OpenStack, formats, reboots, two runs at once, proxies,
-## mirrors, TLS; docs/contributing/measurements.md has the last result
+## e2e-matrix: the extended end-to-end tests; 2.7 hours
+# (Several machines, rolling replacement, RKE2 on OpenStack, formats, reboots, two runs at once, proxies, mirrors, TLS;
+# docs/contributing/measurements.md has the last result)
 e2e-matrix: build
 	@bundle=$$($(LAB) prepare --env $(ALL_ENVS) --offline) && clouds=$$($(LAB) openstack start) && \
 	OS_CLIENT_CONFIG_FILE=$$clouds $(E2E) -timeout 240m -run '^TestMatrix' ./e2e
 
-## e2e-pivot: `up`, `down` and `restore` killed with SIGKILL at ten instants each, a rollback, and `down` on OpenStack
+## e2e-pivot: `up`, `down` and `restore` killed at ten instants each, and a rollback; 1.5 hours
 e2e-pivot: build
 	@bundle=$$($(LAB) prepare --env $(ALL_ENVS) --offline) && clouds=$$($(LAB) openstack start) && \
 	OS_CLIENT_CONFIG_FILE=$$clouds $(E2E) -timeout 170m -run '^TestPivot' ./e2e
 
-## e2e-online: what only runs with internet: the real RKE2. Without, it is skipped and says so
+## e2e-online: environment rke2-capd with the real RKE2; needs internet
 e2e-online: build
 	@CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags e2e,online -count=1 -v -timeout 60m -run Online ./e2e
 
-## bench: time of each phase against the floor, in one run
+## bench: time of each phase of `up`, compared with its floor
 bench: build
 	@bundle=$$($(LAB) prepare --env $(ENV) --offline) && \
 	CLUSTER_INIT_TEST_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags bench -count=1 -v -timeout 60m ./e2e/bench
 
-## e2e-openstack: preflight and `cleanup` on the lab's OpenStack: missing things, failing deletions, ending tokens, kill -9
+## e2e-openstack: the OpenStack part of `make e2e`: preflight and `cleanup`
 e2e-openstack: build
 	@clouds=$$($(LAB) openstack start) && $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack/preflight ./e2e/cleanup
 
-## bench-cleanup: cleaning 200 resources against one call of the openstack client each, side by side
+## bench-cleanup: time to clean up 200 OpenStack resources, compared with the openstack client
 bench-cleanup: build
 	@clouds=$$($(LAB) openstack start) && $(ON_OPENSTACK) -run '^TestBench' ./e2e/cleanup
 
 # goreleaser reads nothing from a repository without a remote, not even the commit: then it is told the address for this run.
 REMOTE = $(if $(shell git remote),,GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/cluster-init/cluster-init.git)
 
-## release: archives, SBOMs, checksums and image in dist/, as a snapshot; PUBLISH=1 on a tag makes a draft (docs/contributing/release.md).
-## It refuses release files without a digest; UNPINNED=1 lets a snapshot have them
-# (one build after the other: their hook writes the image from the binaries that are there)
+## release: archives, SBOMs, checksums and image in dist/; PUBLISH=1 makes a draft
+# (A snapshot without PUBLISH=1; unsigned without SIGN=1, which the pipeline sets; docs/contributing/release.md. It refuses
+# release files without a digest; UNPINNED=1 lets a snapshot have them. One build after the other: their hook writes the image
+# from the binaries that are there)
 release:
 	$(if $(and $(UNPINNED),$(if $(PUBLISH),,snapshot)),,$(GO) run ./e2e/release pinned)
-	$(REMOTE) $(GO) tool -modfile=e2e/release/tools/go.mod goreleaser release --clean --parallelism 1 $(if $(PUBLISH),,--snapshot)
+	$(REMOTE) $(GO) tool -modfile=e2e/release/tools/go.mod goreleaser release --clean --parallelism 1 $(if $(PUBLISH),,--snapshot) $(if $(SIGN),,--skip=sign)
 	$(GO) run ./e2e/release verify dist
 
-## sums: pin the release files that the components name, in kustomize-components/sums.txt; needs internet
+## sums: write the digests of the components' release files; needs internet
 sums:
 	$(GO) run ./e2e/release sums
 
@@ -144,5 +179,6 @@ docs:
 test-docs: $(if $(CI),browser)
 	@$(GO) -C docs/site test -count=1 ./...
 
+## clean: delete bin and dist
 clean:
 	rm -rf bin dist

@@ -395,7 +395,8 @@ func (c cluster) breaks(t *testing.T, r repository, address string, faults []fau
 			Name: "silent.faults.example.org", FailurePolicy: &silent, SideEffects: &none,
 			AdmissionReviewVersions: []string{"v1"},
 			ObjectSelector:          &metav1.LabelSelector{MatchLabels: map[string]string{"fault": "webhook-silent"}},
-			ClientConfig:            admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: faultsNamespace, Name: never, Path: &path}},
+			ClientConfig: admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{
+				Namespace: faultsNamespace, Name: never, Path: &path}},
 			Rules: []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{admissionv1.OperationAll},
 				Rule: admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"},
 					Resources: []string{"configmaps"}}}},

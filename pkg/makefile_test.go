@@ -5,11 +5,14 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/internal/prerequisite"
 )
 
 // A target that is not phony and has the name of a folder, as e2e has, is always up to date: `make e2e` would pass
@@ -30,6 +33,31 @@ func TestTargetsArePhony(t *testing.T) {
 	for _, target := range targets {
 		if !slices.Contains(strings.Fields(phony[1]), target[1]) {
 			t.Errorf("target %s is not phony", target[1])
+		}
+	}
+}
+
+// TestHelpShowsEveryTarget runs `make help`: a line for each target but those that only others use.
+func TestHelpShowsEveryTarget(t *testing.T) {
+	prerequisite.Program(t, "make")
+	content, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	help, err := exec.Command("make", "-s", "-C", "..", "help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(help)) {
+		if len(strings.TrimSuffix(line, "\n")) > 100 {
+			t.Errorf("a line of `make help` has more than 100 columns: %s", line)
+		}
+	}
+	phony := regexp.MustCompile(`(?m)^\.PHONY:(.*)$`).FindStringSubmatch(string(content))
+	for _, target := range strings.Fields(phony[1]) {
+		shown := regexp.MustCompile(`(?m)^  ` + target + ` +[^ ]`).Match(help)
+		if inner := slices.Contains([]string{"forecast", "compiler", "browser"}, target); shown == inner {
+			t.Errorf("`make help` shows target %s: %v, want %v", target, shown, !inner)
 		}
 	}
 }

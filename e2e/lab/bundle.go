@@ -62,7 +62,7 @@ func buildBundle(ctx context.Context, say *progress.Printer, options offline.Opt
 
 // newBinaries returns the command that makes what the integration tests start and install, and prints its folder.
 func newBinaries(say *progress.Printer) *cobra.Command {
-	var managers, withEngine bool
+	var managers, withEngine, withoutServers bool
 	command := &cobra.Command{
 		Use: "binaries",
 		Short: "Build kube-apiserver, etcd, kustomize-controller and the manifests of Flux for the integration tests " +
@@ -75,7 +75,10 @@ func newBinaries(say *progress.Printer) *cobra.Command {
 			}
 			defer unlock()
 			compiler := &golang.Builder{Root: root, Store: cache, Say: say}
-			modules := plan.TestServers()
+			modules := []golang.Module{plan.TestController()}
+			if !withoutServers {
+				modules = append(plan.TestServers(), modules...)
+			}
 			if managers {
 				modules = append(modules, plan.TestManagers()...)
 			}
@@ -101,6 +104,8 @@ func newBinaries(say *progress.Printer) *cobra.Command {
 		},
 	}
 	command.Flags().BoolVar(&withEngine, "engine", false, "also make sure that a Docker engine runs")
+	command.Flags().BoolVar(&withoutServers, "without-servers", false,
+		"do not build kube-apiserver and etcd: KUBEBUILDER_ASSETS names a folder that has them")
 	command.Flags().BoolVar(&managers, "managers", false, "also build the controllers that only `make test-capa` runs")
 	return command
 }

@@ -1,7 +1,7 @@
 // Package backup is the form in which the definition of a cluster is kept: a folder, or the same layout in one file
 // that age encrypts.
 //
-//	<name>/objects/      what moves, one YAML file each: what `clusterctl move --from-directory` reads, and nothing else
+//	<name>/objects/      what moves, one YAML file each: what `clusterctl move --from-directory` reads, no more
 //	<name>/references/   what the objects refer to and what does not move with them
 //	<name>/environment/  values, release and source of the management cluster
 //	<name>/backup.json   the Manifest, which has the digest of every other file

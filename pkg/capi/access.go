@@ -43,9 +43,9 @@ var accessReview = schema.GroupVersionKind{Group: "authorization.k8s.io", Versio
 
 // Allowed checks whether a client's user has an access. Nothing is stored.
 func Allowed(ctx context.Context, c client.Client, a Access) (bool, error) {
-	review := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"resourceAttributes": map[string]any{
-		"verb": a.Verb, "group": a.Group, "resource": a.Resource, "namespace": a.Namespace,
-	}}}}
+	attributes := map[string]any{"verb": a.Verb, "group": a.Group, "resource": a.Resource, "namespace": a.Namespace}
+	review := &unstructured.Unstructured{Object: map[string]any{
+		"spec": map[string]any{"resourceAttributes": attributes}}}
 	review.SetGroupVersionKind(accessReview)
 	if err := c.Create(ctx, review); err != nil {
 		return false, fmt.Errorf("check whether the user may %s: %w", a, err)

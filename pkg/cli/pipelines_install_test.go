@@ -38,8 +38,10 @@ func installs(t *testing.T, script []string, variables map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shell := []string{"set -e", "if test ! -x bin/cluster-init; then", "fi"} // around what the page has
 	for line := range strings.Lines(script[at]) {
-		if line != "set -e\n" && !strings.Contains(string(documented), "    "+line) {
+		line = strings.TrimSpace(line)
+		if !slices.Contains(shell, line) && !strings.Contains(string(documented), "    "+line+"\n") {
 			t.Errorf("docs/get-started/pipeline.md does not have the line %s", line)
 		}
 	}

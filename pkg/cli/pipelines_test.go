@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -17,11 +18,12 @@ import (
 
 const root = "../.."
 
-// gitlabJob is what is looked at of a job in .gitlab-ci.yml.
+// gitlabJob is what the tests read of a job for GitLab.
 type gitlabJob struct {
 	Image         string
 	Services      []struct{ Name, Alias string }
 	Variables     map[string]string
+	Timeout       string
 	Script        []string
 	Before_script []string
 	After_script  []string
@@ -31,7 +33,7 @@ type gitlabJob struct {
 	}
 }
 
-// githubJob is what is looked at of a job in a workflow.
+// githubJob is what the tests read of a job for GitHub.
 type githubJob struct {
 	Env   map[string]string
 	Steps []struct {
@@ -44,11 +46,14 @@ func TestGitLabPipeline(t *testing.T) {
 	var file struct {
 		Variables map[string]string
 		Job       gitlabJob `json:"management-cluster"`
+		Nightly   gitlabJob `json:"nightly-cleanup"`
 	}
-	readPipeline(t, ".gitlab-ci.yml", &file)
+	readPipeline(t, "examples/ci/gitlab.yml", &file)
 	installs(t, file.Job.Before_script, file.Variables)
 	checkCommands(t, file.Job.Script, "up", file.Variables["ENVIRONMENT"])
 	checkCommands(t, file.Job.After_script, "cleanup", file.Variables["ENVIRONMENT"])
+	checkCommands(t, file.Nightly.Script, "cleanup", file.Variables["ENVIRONMENT"])
+	leavesTimeForCleanup(t, file.Job)
 	services := file.Job.Services
 	if len(services) != 1 || !strings.Contains(services[0].Name, "dind") {
 		t.Fatalf("services %+v", services)
@@ -66,9 +71,10 @@ func TestGitLabPipeline(t *testing.T) {
 func TestGitHubWorkflow(t *testing.T) {
 	var file struct {
 		Permissions map[string]string
+		Env         map[string]string
 		Jobs        map[string]githubJob
 	}
-	readPipeline(t, ".github/workflows/management-cluster.yml", &file)
+	readPipeline(t, "examples/ci/github.yml", &file)
 	job := file.Jobs["management-cluster"]
 	if len(file.Permissions) != 1 || file.Permissions["contents"] != "read" {
 		t.Errorf("permissions %v, want to read the contents only", file.Permissions)
@@ -95,10 +101,34 @@ func TestGitHubWorkflow(t *testing.T) {
 	if order["artifacts"] == 0 || order["cleanup"] < order["artifacts"] {
 		t.Errorf("steps %q, in the order %v", script, order)
 	}
-	installs(t, script, job.Env)
+	installs(t, script, file.Env)
 	checkCommands(t, script, "up", "rke2-capd")
-	if !strings.Contains(job.Env["ENVIRONMENT"], "'rke2-capd'") {
-		t.Errorf("environment %q", job.Env["ENVIRONMENT"])
+	if !strings.Contains(file.Env["ENVIRONMENT"], "'rke2-capd'") {
+		t.Errorf("environment %q", file.Env["ENVIRONMENT"])
+	}
+	script = nil
+	for _, step := range file.Jobs["nightly-cleanup"].Steps {
+		script = append(script, step.Run)
+	}
+	installs(t, script, file.Env)
+	checkCommands(t, script, "cleanup", "rke2-capd")
+}
+
+// leavesTimeForCleanup fails the test unless script and after_script together end before the job's timeout: GitLab runs
+// no after_script of a job that reaches it.
+func leavesTimeForCleanup(t *testing.T, job gitlabJob) {
+	t.Helper()
+	var sum time.Duration
+	for _, name := range []string{"RUNNER_SCRIPT_TIMEOUT", "RUNNER_AFTER_SCRIPT_TIMEOUT"} {
+		part, err := time.ParseDuration(job.Variables[name])
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		sum += part
+	}
+	timeout, err := time.ParseDuration(strings.Replace(job.Timeout, " minutes", "m", 1))
+	if err != nil || sum >= timeout {
+		t.Errorf("the scripts may take %s, and the job %s: %v", sum, timeout, err)
 	}
 }
 

@@ -50,10 +50,11 @@ func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
 	}
 	var raw struct {
 		Name, ServerVersion, OSType, Architecture, CgroupVersion, DockerRootDir, DefaultRuntime, SystemTime string
-		NCPU                                                                                                int
-		MemTotal                                                                                            int64
-		SecurityOptions, ServerErrors                                                                       []string
-		ClientInfo                                                                                          struct{ Context string }
+
+		NCPU                          int
+		MemTotal                      int64
+		SecurityOptions, ServerErrors []string
+		ClientInfo                    struct{ Context string }
 		// of nerdctl only
 		Plugins struct{ Storage []string }
 		Host    struct{ BuildahVersion string }

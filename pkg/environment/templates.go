@@ -27,8 +27,8 @@ const (
 // function whose result is larger than its arguments, except writers.
 var (
 	readers = words(`and or not eq ne lt le gt ge default empty coalesce ternary toString int int64 float64 add sub trim
-		trimSuffix trimPrefix trimAll lower upper contains hasPrefix hasSuffix kindIs hasKey get dig index len first last
-		has required fail sha256sum trunc b64dec dict list print printf include semverCompare atoi max min mod div
+		trimSuffix trimPrefix trimAll lower upper contains hasPrefix hasSuffix kindIs hasKey get dig index len first
+		last has required fail sha256sum trunc b64dec dict list print printf include semverCompare atoi max min mod div
 		kindOf keys values`)
 	writers = words("toJson toYaml quote squote b64enc")
 	// helpers are the chart's templates that run no template from values, or only the path of component cluster.

@@ -56,13 +56,25 @@ func (m machine) text(cores int) string {
 			len(m.missing), m.modules), build, makeImages)
 	}
 	part("cluster-init up", 0, upItself)
-	text := fmt.Sprintf("make up takes about %s here, with %d cores:\n%s\n", about(sum), cores,
+	text := m.notice() + fmt.Sprintf("make up takes about %s here, with %d cores:\n%s\n", about(sum), cores,
 		strings.Join(lines, "\n"))
 	if sum > upItself {
 		text += fmt.Sprintf("The next time about %s: what is built stays in the caches of this user.\n",
 			about(upItself))
 	}
 	return text
+}
+
+// notice says that a bundle is built although OFFLINE is not set, while there is still time to stop.
+func (m machine) notice() string {
+	switch {
+	case !m.bundle || m.chosen:
+		return ""
+	case len(m.missing) == 0:
+		return "No container registry answers: this run uses an offline bundle. With OFFLINE=1 it does not ask them.\n"
+	}
+	return "No container registry answers, and OFFLINE=1 is not set: this run first builds an offline bundle from source.\n" +
+		"If this machine should reach a registry, stop with Ctrl-C, and check the network and the proxy variables.\n"
 }
 
 // about rounds a duration to what a forecast can promise.

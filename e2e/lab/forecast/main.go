@@ -32,6 +32,7 @@ func main() {
 	found, err := look(ctx, strings.Split(*environments, ","), *offline)
 	cancel()
 	stop()
+	fmt.Fprint(os.Stderr, needs(strings.Split(*environments, ","), os.Getenv))
 	if errors.As(err, new(noBundle)) { // known before minutes of compiling
 		fmt.Fprintln(os.Stderr, "lab:", err)
 		os.Exit(1)
@@ -50,7 +51,7 @@ const (
 	engineBound = 5 * time.Second
 )
 
-// noBundle says that `make up` cannot go: it needs a bundle, and the lab builds none for the environment.
+// noBundle says that `make up` cannot go: it needs a bundle, and the lab cannot build one for the environment or here.
 type noBundle struct{ error }
 
 // look finds out what this machine has.
@@ -72,6 +73,9 @@ func look(ctx context.Context, environments []string, offline bool) (machine, er
 		return found, err
 	}
 	if err := plan.CheckEnvironments(environments); err != nil {
+		if !offline {
+			err = fmt.Errorf("no container registry answers: %w", err)
+		}
 		return found, noBundle{err}
 	}
 	compiler := golang.Builder{Root: ".", Store: cache, Say: progress.New(os.Stderr)}
@@ -86,11 +90,29 @@ func look(ctx context.Context, environments []string, offline bool) (machine, er
 			found.missing = append(found.missing, module.Name)
 		}
 	}
+	if len(found.missing) > 0 {
+		_, err := exec.LookPath("apt-get")
+		if err := canBuild(os.Geteuid(), err == nil, offline); err != nil {
+			return found, noBundle{err}
+		}
+	}
 	return found, nil
 }
 
-// hasEngine reports whether there is a Docker engine. One that gives no answer within the bound is not absent: the
-// error says so.
+// canBuild returns an error where the lab cannot build a bundle: its node image is a root file system of Debian.
+func canBuild(user int, apt, chosen bool) error {
+	if user == 0 && apt {
+		return nil
+	}
+	err := errors.New("building the offline bundle from source needs root and apt-get")
+	if !chosen {
+		err = fmt.Errorf("no container registry answers, and %w: check the network and the proxy variables", err)
+	}
+	return err
+}
+
+// hasEngine reports whether there is a Docker engine. One that gives no answer within the bound is not absent: the error
+// says so.
 func hasEngine(ctx context.Context, bound time.Duration) (bool, error) {
 	if _, err := exec.LookPath("dockerd"); err == nil {
 		return true, nil

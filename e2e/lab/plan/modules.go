@@ -79,13 +79,16 @@ func fluxModule(name string) golang.Module {
 	return golang.Module{Name: name, Path: flux + name, Binaries: []golang.Binary{{Package: flux + name, Name: name}}}
 }
 
-// TestServers are what the integration tests start, and no more: on a machine that has built nothing yet, the rest of
+// TestServers are the API server and its etcd, and no more: on a machine that has built nothing yet, the rest of
 // Kubernetes would take minutes.
 func TestServers() []golang.Module {
 	apiserver := Kubernetes()
 	apiserver.Binaries = []golang.Binary{{Package: kubernetesCmd + "kube-apiserver", Name: "kube-apiserver"}}
-	return []golang.Module{apiserver, Etcd(), fluxModule("kustomize-controller")}
+	return []golang.Module{apiserver, Etcd()}
 }
+
+// TestController is the controller of Flux that the integration tests start.
+func TestController() golang.Module { return fluxModule("kustomize-controller") }
 
 // nodeModules are the other modules of the node image.
 func nodeModules() []golang.Module {

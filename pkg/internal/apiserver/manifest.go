@@ -57,6 +57,25 @@ func ReadManifest(url string) ([]byte, error) {
 	return all.Get(url)
 }
 
+// servers returns the folder with kube-apiserver and etcd: that of BinariesVariable, or, if it has none, that of
+// AssetsVariable.
+func servers() (string, error) {
+	dir, err := binaries()
+	if err == nil {
+		if _, missing := os.Stat(filepath.Join(dir, "kube-apiserver")); missing == nil {
+			return dir, nil
+		}
+	}
+	if assets := os.Getenv(AssetsVariable); assets != "" {
+		return assets, nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%s has no kube-apiserver, and %s is not set: `make envtest` prints a folder for it", dir,
+			AssetsVariable)
+	}
+	return "", err
+}
+
 // binaries returns the folder that BinariesVariable names.
 func binaries() (string, error) {
 	if dir := os.Getenv(BinariesVariable); dir != "" {

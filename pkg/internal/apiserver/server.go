@@ -16,6 +16,10 @@ import (
 // releases.
 const BinariesVariable = "CLUSTER_INIT_TEST_BINARIES"
 
+// AssetsVariable names the environment variable with a folder of kube-apiserver and etcd alone, as setup-envtest
+// downloads them.
+const AssetsVariable = "KUBEBUILDER_ASSETS"
+
 // Server is one running kube-apiserver.
 type Server struct {
 	env *envtest.Environment
@@ -23,7 +27,7 @@ type Server struct {
 
 // Start runs a kube-apiserver that serves crds besides its own kinds. Stop it when there is no error.
 func Start(crds ...*apiextensionsv1.CustomResourceDefinition) (*Server, error) {
-	dir, err := binaries()
+	dir, err := servers()
 	if err != nil {
 		return nil, err
 	}

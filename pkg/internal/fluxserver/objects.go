@@ -28,7 +28,8 @@ func (s Server) DefineCluster(ctx context.Context, t *testing.T) {
 	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Kind: "Cluster", ListKind: "ClusterList",
 		Plural: "clusters", Singular: "cluster"}
 	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1beta2", Served: true, Storage: true,
-		Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: ptr.To(true)}}}}
+		Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+			Type: "object", XPreserveUnknownFields: ptr.To(true)}}}}
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
 	if err != nil {
 		t.Fatal(err)

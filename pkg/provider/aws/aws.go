@@ -44,7 +44,8 @@ func (Provider) Start(_ context.Context, m provider.Machine) error {
 // Find is the command that lists what Cluster API's provider (v2.13.0) made for a cluster: it puts this tag on
 // everything.
 func (Provider) Find(cluster string) string {
-	return "aws resourcegroupstaggingapi get-resources --tag-filters Key=sigs.k8s.io/cluster-api-provider-aws/cluster/" + cluster
+	return "aws resourcegroupstaggingapi get-resources --tag-filters " +
+		"Key=sigs.k8s.io/cluster-api-provider-aws/cluster/" + cluster
 }
 
 // The variables of an environment that AWS's tools keep elsewhere, not in variables of these names.
