@@ -46,8 +46,9 @@ func ReadSigner(flag, path string) (Signer, error) {
 			fmt.Sprintf("read %s: the key in %s has a passphrase, and this command does not ask for it", flag, path),
 			"Use a key without a passphrase. To create one: ssh-keygen -t ed25519 -N '' -f FILE")
 	case err != nil: // the parser's error may repeat the key
-		return Signer{}, fault.New(fault.Usage, fmt.Sprintf("read %s: %s contains no private key of OpenSSH", flag, path),
-			"Use the file of a private key. To create one: ssh-keygen -t ed25519 -N '' -f FILE")
+		return Signer{},
+			fault.New(fault.Usage, fmt.Sprintf("read %s: %s contains no private key of OpenSSH", flag, path),
+				"Use the file of a private key. To create one: ssh-keygen -t ed25519 -N '' -f FILE")
 	}
 	return Signer{key}, nil
 }

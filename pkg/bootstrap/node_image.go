@@ -31,7 +31,8 @@ func (c Cluster) pullNodeImage(ctx context.Context, report pipeline.Reporter) er
 		report.Progress("leaving the pull to kind: %v", err)
 		return nil
 	}
-	if there, _ := c.Engine.ImageExists(ctx, image); there { // otherwise it did not say why there is none: kind finds out
+	// without an answer, kind finds out why there is no image
+	if there, _ := c.Engine.ImageExists(ctx, image); there {
 		p.end()
 	}
 	return nil

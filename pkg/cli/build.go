@@ -73,8 +73,8 @@ func (o *buildOptions) flags(f *pflag.FlagSet, streams Streams, phases []string)
 
 // flagsOfUp registers the flags that `down` does not have.
 func (o *buildOptions) flagsOfUp(f *pflag.FlagSet, allowChanges *[]string) {
-	f.StringVar(&o.newCluster, "new", "", "NAME of the cluster: confirm that it does not exist yet. Needed for the first "+
-		"run where machines cannot be listed (AWS); leave it out of CI jobs that run again")
+	f.StringVar(&o.newCluster, "new", "", "NAME of the cluster: confirm that it does not exist yet. Needed for the "+
+		"first run where machines cannot be listed (AWS); leave it out of CI jobs that run again")
 	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "",
 		"kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
 	overriddenBy(f, []string{"bootstrap-kubeconfig"}, "node-image", "api-server-port", "registry-binary")

@@ -66,7 +66,8 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 	found := o.checkInput(ctx, err)
 	if err == nil {
 		found[0].Seen = o.sourceSeen(b.supplies.Source)
-		run := up.New(up.Options{Subject: b.subject, Environment: b.environment, Supplies: b.supplies, New: o.newCluster,
+		run := up.New(up.Options{Subject: b.subject, Environment: b.environment, Supplies: b.supplies,
+			New:          o.newCluster,
 			AllowChanges: o.allowChanges}, b.parts)
 		_, err := pipeline.WithBounds(run.Phases(), b.bounds)
 		found = append([]up.Finding{inputOf(err)}, run.Check(ctx)...)

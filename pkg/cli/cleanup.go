@@ -58,8 +58,9 @@ Without ENVIRONMENT, cleanup lists the clusters that left something behind and d
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 && o.cluster == "":
-				if err := ignored(c, "it needs an ENVIRONMENT or --cluster", "Give an ENVIRONMENT or --cluster: without "+
-					"them, cleanup only lists.", "yes", "force"); err != nil {
+				if err := ignored(c, "it needs an ENVIRONMENT or --cluster",
+					"Give an ENVIRONMENT or --cluster: without "+
+						"them, cleanup only lists.", "yes", "force"); err != nil {
 					return err
 				}
 				return o.survey(c.Context())

@@ -124,8 +124,9 @@ func (o *downOptions) planned(ctx context.Context, name string, sink event.Sink)
 // runOf returns the run of `down` for the resolved flags.
 func (o *downOptions) runOf(b *resolved, s subject, sink event.Sink) *down.Run {
 	return down.New(down.Options{
-		Subject: b.subject, Environment: b.environment, Supplies: b.supplies, WithWorkloadClusters: o.withWorkloadClusters,
-		BackupRecipients: b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(),
+		Subject: b.subject, Environment: b.environment, Supplies: b.supplies,
+		WithWorkloadClusters: o.withWorkloadClusters,
+		BackupRecipients:     b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(),
 		Heartbeat: 15 * time.Second,
 		Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target,
 			Patience: 3 * time.Minute},

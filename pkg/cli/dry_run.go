@@ -30,8 +30,9 @@ func (o *upOptions) dryRun(ctx context.Context, name string) error {
 	found := o.checkInput(ctx, err)
 	var steps []up.Step
 	if err == nil {
-		run := up.New(up.Options{Subject: b.subject, Environment: b.environment, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap,
-			New: o.newCluster, AllowChanges: o.allowChanges}, b.parts)
+		run := up.New(up.Options{Subject: b.subject, Environment: b.environment, Supplies: b.supplies,
+			KeepBootstrap: o.keepBootstrap,
+			New:           o.newCluster, AllowChanges: o.allowChanges}, b.parts)
 		if _, err := pipeline.WithBounds(run.Phases(), b.bounds); err != nil {
 			return err
 		}

@@ -27,10 +27,12 @@ func TestThePhasesThatAreCompletedAreThoseOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject, parts := clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: t.TempDir()}, clusters.Parts{Provider: makes}
+	subject, parts := clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: t.TempDir()},
+		clusters.Parts{Provider: makes}
 	run := up.New(up.Options{Subject: subject, Environment: env}, parts)
 	for command, phases := range map[string][]pipeline.Phase{
-		"up": run.Phases(), "check": run.Phases(), "down": down.New(down.Options{Subject: subject, Environment: env}, parts).Phases(),
+		"up":    run.Phases(),
+		"check": run.Phases(), "down": down.New(down.Options{Subject: subject, Environment: env}, parts).Phases(),
 		"pivot resume": run.ResumePhases(), "pivot rollback": run.RollbackPhases(),
 	} {
 		c, _, err := Command().Find(strings.Fields(command))

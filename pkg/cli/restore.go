@@ -73,8 +73,8 @@ backup.`,
 		"key did not sign (backup --sign-key)")
 	f.StringVar(&o.former, "former-kubeconfig", "", "your kubeconfig of the management cluster that the backup was "+
 		"taken from: restore asks that cluster too")
-	f.StringVar(&o.force, "force", "", "name of the management cluster in the backup: confirm that it is gone for good "+
-		"and does not answer")
+	f.StringVar(&o.force, "force", "", "name of the management cluster in the backup: confirm that it is gone for "+
+		"good and does not answer")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long to wait for the restored Clusters to be available "+
 		"(10s to 24h); 0 waits forever")
 	return c

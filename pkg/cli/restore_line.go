@@ -74,7 +74,8 @@ func (l restoreLine) Print(out io.Writer) error {
 	section(&b, "Machines that the backup does not have", l.adoption.Made)
 	section(&b, "Machines of the backup that are gone", l.adoption.Gone)
 	if of.Count(backup.Environment) > 0 {
-		oneline.Fprintf(&b, "The section %s was not applied: the target has values of its own (docs/guides/restore.md).\n",
+		oneline.Fprintf(&b,
+			"The section %s was not applied: the target has values of its own (docs/guides/restore.md).\n",
 			backup.Environment)
 	}
 	oneline.Fprintf(&b, "Never start the old management cluster %s again: both would manage the same "+

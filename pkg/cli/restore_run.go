@@ -74,7 +74,8 @@ func (o *restoreOptions) unavailable(seen pivot.Adoption, err error) error {
 	if err == nil {
 		err = fmt.Errorf("%d conditions are not true yet: %s", len(seen.Unmet), named(seen.Unmet))
 	}
-	return fault.Retryable(fmt.Errorf("everything is restored, but the Clusters are not available after %s: %w", o.timeout,
+	return fault.Retryable(fmt.Errorf("everything is restored, but the Clusters are not available after %s: %w",
+		o.timeout,
 		err), fault.Timeout,
 		"Run the same command again: it waits again and restores nothing twice.")
 }

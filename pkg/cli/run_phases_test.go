@@ -50,7 +50,8 @@ func TestARunThatFailsSaysWhy(t *testing.T) {
 				error) {
 				return &phaseRun{folder: t.TempDir(), outcome: func() outcome { return outcome{} },
 					looks: func() *clusters.World {
-						return clusters.New(clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: t.TempDir()},
+						return clusters.New(clusters.Subject{Identity: clusters.IdentityOf(env),
+							StateFolder: t.TempDir()},
 							clusters.Parts{Docker: engine, Provider: makes, Kind: kind.New(func(string) {}),
 								Now: time.Now})
 					},

@@ -23,7 +23,8 @@ type sourceOptions struct {
 }
 
 func (o *sourceOptions) flags(f *pflag.FlagSet) {
-	choose(f, &o.kind, "source", "", "where Flux reads the content from: embedded (this binary), git or oci", "embedded",
+	choose(f, &o.kind, "source", "", "where Flux reads the content from: embedded (this binary), git or oci",
+		"embedded",
 		"git", "oci")
 	f.StringVar(&o.url, "source-url", "", "git: URL of the repository (https://, ssh:// or git@HOST:PATH); oci: "+
 		"oci://HOST/PREFIX that cluster-init publish filled")

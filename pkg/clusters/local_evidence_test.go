@@ -48,7 +48,8 @@ func TestTraces(t *testing.T) {
 			if tc.backup != "" {
 				backup = filepath.Join(w.StateFolder, tc.backup)
 			}
-			if got := ReadLocalEvidence(w.StateFolder, w.Cluster); got.Backup != backup || got.Building != tc.building || got.Err != nil {
+			if got := ReadLocalEvidence(w.StateFolder, w.Cluster); got.Backup != backup ||
+				got.Building != tc.building || got.Err != nil {
 				t.Errorf("%+v", got)
 			}
 		})

@@ -92,7 +92,8 @@ exit 0
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			c, known := gather(ctx, clusters.New(
-				clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: folder, KubeconfigPath: kubeconfig, Timeout: time.Minute},
+				clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: folder, KubeconfigPath: kubeconfig,
+					Timeout: time.Minute},
 				clusters.Parts{Docker: &docker.Client{Binary: binary}, Kind: kind.New(func(string) {}),
 					Provider: listing{err: tc.machines}, Now: time.Now}))
 			if c.silent != tc.silent || len(c.NotChecked) != tc.unknown || len(c.Clusters) > 0 {

@@ -20,8 +20,8 @@ type Finding struct {
 	Remedy string    `json:"remedy"`
 	// Confidence is low if the observation can have another cause.
 	Confidence readiness.Confidence `json:"confidence"`
-	// Severity is "warning" if nothing waits for it yet, "blocking" if it stops something, and empty if an object is not
-	// ready.
+	// Severity is "warning" if nothing waits for it yet, "blocking" if it stops something, and empty if an object is
+	// not ready.
 	Severity readiness.Severity `json:"severity,omitempty"`
 	// Transient reports whether the cause can go away by itself.
 	Transient bool     `json:"transient"`

@@ -36,7 +36,8 @@ func (w *decider) look(ctx context.Context) (clusters.Observation, verdict, erro
 // taken down: the management cluster falls silent then, and each look at it would take its time.
 func (w *decider) peekBootstrap(ctx context.Context) (verdict, error) {
 	if side, there := w.ObserveBootstrap(ctx); there && side.Down {
-		o := clusters.Observation{Bootstrap: side, Management: clusters.ManagementSide{State: clusters.ManagementAbsent},
+		o := clusters.Observation{Bootstrap: side,
+			Management:  clusters.ManagementSide{State: clusters.ManagementAbsent},
 			MachinesErr: provider.ErrNotSupported}
 		if v := judge(o, w.request(o)); v.decision != refuse {
 			return v, nil

@@ -109,7 +109,8 @@ func (r taking) Waiting(what string, objects []event.Object) {
 type seenWorld struct{ observer }
 
 func (seenWorld) look(context.Context) (clusters.Observation, verdict, error) {
-	return clusters.Observation{Management: clusters.ManagementSide{State: clusters.ManagementActive, Cluster: shared.Client}},
+	return clusters.Observation{Management: clusters.ManagementSide{State: clusters.ManagementActive,
+			Cluster: shared.Client}},
 		verdict{decision: moveBack}, nil
 }
 

@@ -46,7 +46,8 @@ func TestDownKeepsTheValuesOfTheCluster(t *testing.T) {
 				tc.values, given.Secrets, given.InfraSecrets).Build()}
 			run := &Run{Options: Options{Environment: from(map[string]string{"http_proxy": "http://q:1"})}}
 			notes := &pipeline.Notes{}
-			run.keepValues(t.Context(), clusters.Observation{Management: clusters.ManagementSide{Cluster: cluster}}, notes)
+			run.keepValues(t.Context(), clusters.Observation{Management: clusters.ManagementSide{Cluster: cluster}},
+				notes)
 			if got := run.Environment.Spec().Proxies.HTTP; got != tc.want {
 				t.Errorf("the proxy is %q, want %q", got, tc.want)
 			}

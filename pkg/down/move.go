@@ -49,8 +49,9 @@ func (m moveHome) run(ctx context.Context, report pipeline.Reporter) error {
 	result, err := pivot.Run(ctx, pivot.Input{
 		Source: m.world.Side(management), Target: m.world.Side(bootstrap), Back: true, Scope: m.scope,
 		BackupDir: m.asked.StateFolder, Recipients: m.asked.BackupRecipients, Signer: m.asked.BackupSigner,
-		Version: m.asked.Version, Patience: 2 * time.Minute, Flux: clusters.Suspension(management, m.scope), Move: m.move,
-		Now: m.now, Log: report.Log,
+		Version: m.asked.Version, Patience: 2 * time.Minute, Flux: clusters.Suspension(management, m.scope),
+		Move: m.move,
+		Now:  m.now, Log: report.Log,
 		// From here on `up` must not take the cluster for one that is to be kept. A move that is refused leaves it as
 		// it was.
 		Announce: func(ctx context.Context) error { return mark(ctx, management, m.scope) },

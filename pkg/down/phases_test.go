@@ -281,7 +281,8 @@ func TestAMarkedClusterOfASilentManagementClusterStays(t *testing.T) {
 				seen: verdict{decision: remove}}
 			held := capi.Cluster{Object: capi.Object{Kind: "Cluster", Namespace: "ns", Name: "demo"},
 				Deleting: tc.deleting}
-			w.o.Bootstrap = clusters.BootstrapSide{Down: tc.down, Holds: clusters.Holding{Clusters: []capi.Cluster{held}}}
+			w.o.Bootstrap = clusters.BootstrapSide{Down: tc.down,
+				Holds: clusters.Holding{Clusters: []capi.Cluster{held}}}
 			w.o.Management = clusters.ManagementSide{State: tc.management, Err: errors.New("timeout")}
 			err := deletion{world: w, others: otherClusters{scope: own}, scope: own, now: time.Now}.run(t.Context(),
 				silence{})

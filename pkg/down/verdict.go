@@ -147,7 +147,8 @@ func (o observation) inManagement(r request) verdict {
 		}
 		return refused(fault.New(fault.PivotFailed, fmt.Sprintf("the management cluster %s answers and does not hold "+
 			"its own definition, and no bootstrap cluster does: nobody manages its machines", r.cluster),
-			"Bring the definition back from a backup, see docs/guides/restore.md, and run the same command again. Or delete "+
+			"Bring the definition back from a backup, see docs/guides/restore.md, and run the same command again. Or "+
+				"delete "+
 				"all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."))
 	}
 	return o.withoutDefinition(r)
@@ -195,7 +196,8 @@ func (o observation) withoutDefinition(r request) verdict {
 		return refused(fault.New(fault.ClusterUnreachable,
 			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition",
 				r.cluster, r.place, names(o.Machines)),
-			"Name the kubeconfig of the management cluster with --kubeconfig FILE. "+clusters.RecoverHint(r.environment)+
+			"Name the kubeconfig of the management cluster with --kubeconfig FILE. "+
+				clusters.RecoverHint(r.environment)+
 				" Or delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+
 				"."))
 	}

@@ -124,8 +124,9 @@ func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstruct
 		for _, document := range strings.Split(rendered[name], "\n---\n") {
 			var object map[string]any
 			if err := yaml.Unmarshal([]byte(document), &object); err != nil {
-				return nil, fault.Wrap(fmt.Errorf("the chart renders invalid YAML for %s in phase %s: %w", name, phase, err),
-					fault.ValuesInvalid, "Find the value that needs quotes.")
+				return nil,
+					fault.Wrap(fmt.Errorf("the chart renders invalid YAML for %s in phase %s: %w", name, phase, err),
+						fault.ValuesInvalid, "Find the value that needs quotes.")
 			}
 			if len(object) > 0 {
 				objects = append(objects, &unstructured.Unstructured{Object: object})

@@ -18,7 +18,8 @@ const (
 )
 
 // DefaultNodeImage is the node image that the kind release in go.mod publishes for the newest Kubernetes minor that
-// Cluster API, Flux and cert-manager of this release support. kind's own default is newer. See docs/reference/versions.md.
+// Cluster API, Flux and cert-manager of this release support. kind's own default is newer. See
+// docs/reference/versions.md.
 const DefaultNodeImage = "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed"
 
 // CreationBound is how long kind takes at most to create a cluster: an older unfinished node was left behind.

@@ -205,7 +205,8 @@ func (r Request) wait(record *resourcelock.LeaderElectionRecord) {
 }
 
 func (r Request) busy(record *resourcelock.LeaderElectionRecord) error {
-	return fault.Retryable(fmt.Errorf("%s holds the lock on %s, since %s", record.HolderIdentity, r.Where, begun(record)),
+	return fault.Retryable(fmt.Errorf("%s holds the lock on %s, since %s", record.HolderIdentity, r.Where,
+		begun(record)),
 		fault.Busy, hintBusy)
 }
 
@@ -214,7 +215,8 @@ func (r Request) describeHolder(record *resourcelock.LeaderElectionRecord, lives
 	if lives {
 		return r.busy(record)
 	}
-	return fmt.Errorf("%s has held the lock on %s since %s, and has given no sign of life for %s", record.HolderIdentity,
+	return fmt.Errorf("%s has held the lock on %s since %s, and has given no sign of life for %s",
+		record.HolderIdentity,
 		r.Where, begun(record), 2*r.Timing.Retry)
 }
 

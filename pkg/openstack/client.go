@@ -82,8 +82,9 @@ func Connect(ctx context.Context, cloud Cloud) (*Client, error) {
 		return nil, err
 	}
 	if c.ProjectID == "" {
-		return nil, fault.New(fault.CloudRefused, fmt.Sprintf("cloud %s accepted the credentials, but without a project",
-			cloud.Name), "Set a project in the clouds.yaml, or with OS_PROJECT_NAME.")
+		return nil,
+			fault.New(fault.CloudRefused, fmt.Sprintf("cloud %s accepted the credentials, but without a project",
+				cloud.Name), "Set a project in the clouds.yaml, or with OS_PROJECT_NAME.")
 	}
 	return c, c.findServices(ctx, cloud.Name, catalog, endpoint)
 }

@@ -78,7 +78,8 @@ func generation(graph *capi.Graph, plan Plan) int64 {
 }
 
 // stage writes and checks a backup, which then waits to get its name.
-func (k Keeper) stage(ctx context.Context, side clusters.Side, scope clusters.Scope, graph *capi.Graph, moves []capi.Object,
+func (k Keeper) stage(ctx context.Context, side clusters.Side, scope clusters.Scope, graph *capi.Graph,
+	moves []capi.Object,
 	environment []*unstructured.Unstructured) (*backup.Staged, error) {
 	c := backup.Content{
 		Manifest: backup.Manifest{Created: k.Now(), CreatedBy: k.Version, Namespace: scope.Namespace,

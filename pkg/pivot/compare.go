@@ -15,7 +15,8 @@ import (
 // compare holds the target against objects as they were, and returns what is wrong with each, without its content: it
 // may be secret. An error means that the target did not say. running is whether the target's controllers may have acted
 // on it already.
-func compare(ctx context.Context, target clusters.Side, d digester, saved []recorded, running bool) (wrong []string, err error) {
+func compare(ctx context.Context, target clusters.Side, d digester, saved []recorded, running bool) (wrong []string,
+	err error) {
 	for _, want := range saved {
 		got := &unstructured.Unstructured{}
 		got.SetAPIVersion(want.APIVersion)

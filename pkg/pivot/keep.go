@@ -18,7 +18,8 @@ import (
 // Keep backs up the definition that a cluster holds, at any time but that of a move, with what else there is of its
 // environment. It changes nothing in the cluster, and returns where the backup is. What must not be backed up gives an
 // error with the code fault.BackupRefused.
-func (k Keeper) Keep(ctx context.Context, side clusters.Side, scope clusters.Scope, environment []*unstructured.Unstructured) (
+func (k Keeper) Keep(ctx context.Context, side clusters.Side, scope clusters.Scope,
+	environment []*unstructured.Unstructured) (
 	string, backup.Manifest, error) {
 	before, err := still(ctx, side, scope)
 	if err != nil {

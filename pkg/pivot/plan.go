@@ -41,7 +41,8 @@ func CheckSides(ctx context.Context, source, target clusters.Side, scope cluster
 }
 
 // inspect holds both sides against the rules, all of them.
-func inspect(ctx context.Context, source, target clusters.Side, scope clusters.Scope, rules []check) (*view, []*Refusal, error) {
+func inspect(ctx context.Context, source, target clusters.Side, scope clusters.Scope, rules []check) (*view, []*Refusal,
+	error) {
 	v, err := newView(ctx, source, target, scope)
 	if err != nil {
 		return nil, nil, unreadable(err)

@@ -241,7 +241,8 @@ func resume(ctx context.Context, side clusters.Side, clusters []capi.Object) err
 // deleteAll deletes objects as a move does: at once, without what their finalizers stand for, as the target looks after
 // them. What belongs to a Cluster goes first, so that the next run sees that something is gone, see apart. Clusters go
 // last, since as long as one is there its controllers know that it is paused.
-func deleteAll(ctx context.Context, side clusters.Side, objects []*unstructured.Unstructured, apart map[capi.Key]bool) error {
+func deleteAll(ctx context.Context, side clusters.Side, objects []*unstructured.Unstructured,
+	apart map[capi.Key]bool) error {
 	rank := func(u *unstructured.Unstructured) int {
 		switch {
 		case u.GetKind() == clusterv1.ClusterKind:

@@ -72,7 +72,8 @@ func ForgetMachines(ctx context.Context, target client.Client, scope clusters.Sc
 
 // movedMachines is the note: the Machines of the own Cluster among moved, with the provider IDs that they have here; ""
 // for one that is gone already.
-func movedMachines(ctx context.Context, target clusters.Side, scope clusters.Scope, moved []capi.Object) (string, error) {
+func movedMachines(ctx context.Context, target clusters.Side, scope clusters.Scope, moved []capi.Object) (string,
+	error) {
 	noted := map[string]string{}
 	for _, o := range moved {
 		if o.Kind == "Machine" && o.Key().Group == clusterv1.GroupVersion.Group {

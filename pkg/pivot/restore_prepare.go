@@ -75,8 +75,9 @@ func (in RestoreInput) ofBackup(err error) error {
 // view is what the rules of a move look at, with the backup in place of a source.
 func (in RestoreInput) view(ctx context.Context) (*view, error) {
 	m := in.Backup.Manifest
-	v := &view{scope: clusters.Scope{Namespace: m.Namespace, Cluster: m.Cluster}, sourceSide: in.Target, targetSide: in.Target,
-		denied: map[schema.GroupKind]bool{}}
+	v := &view{scope: clusters.Scope{Namespace: m.Namespace, Cluster: m.Cluster}, sourceSide: in.Target,
+		targetSide: in.Target,
+		denied:     map[schema.GroupKind]bool{}}
 	for _, read := range []func() error{
 		func() (err error) { v.target, err = capi.Discover(ctx, in.Target.Client, m.Namespace); return },
 		func() (err error) { v.targetProviders, err = capi.Providers(ctx, in.Target.Client); return },

@@ -22,7 +22,8 @@ import (
 // markVerified notes on the Cluster that all of it was compared, so that no other machine's record is held against it
 // later, and which Machines the move brought, for Replaced. It takes away this machine's records, also those of earlier
 // attempts: what has arrived now is what counts.
-func markVerified(ctx context.Context, target clusters.Side, scope clusters.Scope, dir string, moved []capi.Object) error {
+func markVerified(ctx context.Context, target clusters.Side, scope clusters.Scope, dir string,
+	moved []capi.Object) error {
 	own, err := ownCluster(ctx, target, scope)
 	if err != nil {
 		return fmt.Errorf("note that the move is verified: %w", err)

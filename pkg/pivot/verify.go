@@ -19,7 +19,8 @@ import (
 // The target's controllers run again by then. Providers of the same versions reconciled the same objects at the source
 // a moment ago, so what they may still change is little: status, finalizers and their own annotations, which are not
 // compared; labels, annotations and owners, of which more may come; the replicas of what is scaled by others.
-func verify(ctx context.Context, source, target clusters.Side, scope clusters.Scope, r *record) (extra []capi.Object, err error) {
+func verify(ctx context.Context, source, target clusters.Side, scope clusters.Scope, r *record) (extra []capi.Object,
+	err error) {
 	there, err := capi.Discover(ctx, target.Client, scope.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("read the target: %w", err)

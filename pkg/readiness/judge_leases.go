@@ -61,13 +61,15 @@ func (v *view) leader(lease *unstructured.Unstructured) (Finding, bool) {
 		f.ID, f.Cause = "lease-held-by-dead-process",
 			fmt.Sprintf("%s does not act: its Lease belongs to a process that is gone, for %s more", what,
 				(duration-silent).Round(time.Second))
-		f.Remedy = fmt.Sprintf("Delete the Lease, so that a living process creates it again: kubectl -n %s delete lease %s",
+		f.Remedy = fmt.Sprintf(
+			"Delete the Lease, so that a living process creates it again: kubectl -n %s delete lease %s",
 			lease.GetNamespace(), lease.GetName())
 	default:
 		f.ID, f.Cause = "lease-not-renewed",
 			fmt.Sprintf("%s does not act: its leader Lease was not renewed for %s", what,
 				silent.Round(time.Second))
-		f.Remedy = fmt.Sprintf("Check the log of its process, and whether it can write to the API: kubectl -n %s logs %s",
+		f.Remedy = fmt.Sprintf(
+			"Check the log of its process, and whether it can write to the API: kubectl -n %s logs %s",
 			candidates[0].GetNamespace(), candidates[0].GetName())
 	}
 	return f, true

@@ -86,8 +86,9 @@ func judgeConfiguration(v *view) []Finding {
 						w.At.UTC().Format(time.RFC3339), pod.GetName(), started.UTC().Format(time.RFC3339)),
 					Cause: fmt.Sprintf("%s was changed by hand after its component had started: a mistake in it "+
 						"shows at the next start", r),
-					Remedy: fmt.Sprintf("If the change is intended, restart the component and check that it runs. If not, "+
-						"undo it: kubectl -n %s get configmap %s -o yaml", r.Namespace, r.Name)})
+					Remedy: fmt.Sprintf(
+						"If the change is intended, restart the component and check that it runs. If not, "+
+							"undo it: kubectl -n %s get configmap %s -o yaml", r.Namespace, r.Name)})
 			}
 			// otherwise the Pod reports it itself
 			if v.absent(r) && optionalIsFalse(pod, r) && health.ConditionOf(pod, "Ready").Status == "True" {

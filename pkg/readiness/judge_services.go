@@ -44,8 +44,9 @@ func (v *view) dns() []Finding {
 				Transient: b.starting, Message: b.why, behind: b.workload,
 				Cause: "the cluster's DNS has no Pod that is ready, so no Pod resolves a name: Flux fetches nothing, " +
 					"and no controller reaches a webhook by name",
-				Remedy: fmt.Sprintf("Check its Pods and the replicas of its Deployment: kubectl -n %s get deployments,pods -l "+
-					"k8s-app=kube-dns", systemNamespace)}}
+				Remedy: fmt.Sprintf(
+					"Check its Pods and the replicas of its Deployment: kubectl -n %s get deployments,pods -l "+
+						"k8s-app=kube-dns", systemNamespace)}}
 		}
 	}
 	return nil

@@ -166,7 +166,8 @@ func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, im
 		if found.Image == image && attached && found.Running {
 			return nil
 		}
-		if err := d.Remove(ctx, found.ID); err != nil { // by its ID: another run may create one of that name at the same time
+		if err := d.Remove(ctx,
+			found.ID); err != nil { // by its ID: another run may create one of that name at the same time
 			return err
 		}
 		if found.Image != image && strings.HasPrefix(found.Image, owned.RegistryRepository+":") {

@@ -60,7 +60,8 @@ func (s Suspension) Suspend(ctx context.Context) error {
 	marked, err := s.Stands(ctx)
 	if err == nil && !marked {
 		err = fault.New(fault.PivotRefused, fmt.Sprintf("suspend Flux in the %s cluster: HelmRelease %s is gone, and "+
-			"so are its Kustomizations: no object is left to record that a move has begun", s.Cluster.Name, flux.ReleaseName),
+			"so are its Kustomizations: no object is left to record that a move has begun", s.Cluster.Name,
+			flux.ReleaseName),
 			"Run cluster-init up to install the release again, then run the same command.")
 	}
 	return err

@@ -218,8 +218,9 @@ func (v *view) unrecoverable() error {
 				fmt.Sprintf("Resume it: kubectl -n %s patch %s %s --type merge -p '{\"spec\":{\"suspend\":false}}'",
 					k.Namespace, strings.ToLower(k.Kind), k.Name))
 		case health.Failed:
-			return fault.New(fault.ComponentStuck, fmt.Sprintf("%s in the %s cluster has given up: %s: %s", k, v.cluster,
-				s.Reason, s.Message),
+			return fault.New(fault.ComponentStuck,
+				fmt.Sprintf("%s in the %s cluster has given up: %s: %s", k, v.cluster,
+					s.Reason, s.Message),
 				"Fix what the message says, then run the same command again.")
 		}
 	}
@@ -248,6 +249,7 @@ func (v *view) unfinished(cause error) error {
 	if errors.Is(cause, context.Canceled) { // nothing is known to be stuck
 		return err
 	}
-	return fault.Retryable(err, fault.ComponentStuck, "Start with the first object named. To continue waiting, run the "+
-		"same command again.")
+	return fault.Retryable(err,
+		fault.ComponentStuck, "Start with the first object named. To continue waiting, run the "+
+			"same command again.")
 }

@@ -29,7 +29,8 @@ func ReadCA(file string) ([]byte, error) {
 			break
 		}
 		if block.Type != "CERTIFICATE" {
-			return nil, fault.New(fault.Usage, fmt.Sprintf("certificates %s: it contains a %s", file, block.Type), hintCA)
+			return nil,
+				fault.New(fault.Usage, fmt.Sprintf("certificates %s: it contains a %s", file, block.Type), hintCA)
 		}
 		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
 			return nil, fault.Wrap(fmt.Errorf("certificates %s: %w", file, err), fault.Usage, hintCA)

@@ -26,8 +26,9 @@ const (
 // judge derives the state from an observation.
 func judge(seen up.Outlook, r Report) (State, string) {
 	if seen.ByItself() {
-		return judgeObjects(r.Management, r.Unknown, Up, "the management cluster manages itself; not checked: whether a "+
-			"bootstrap cluster is left")
+		return judgeObjects(r.Management,
+			r.Unknown, Up, "the management cluster manages itself; not checked: whether a "+
+				"bootstrap cluster is left")
 	}
 	switch seen.Stage {
 	case up.NotThere:

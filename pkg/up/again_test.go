@@ -168,7 +168,8 @@ func TestTheBootstrapClusterIsLookedAtRightBeforeItIsDeleted(t *testing.T) {
 				seen = nil
 			}
 			w := newRecordingWorld(t, seen)
-			phase := bootstrapRemoval{world: w, asked: Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env)}, Environment: env},
+			phase := bootstrapRemoval{world: w,
+				asked: Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env)}, Environment: env},
 				scope: clusters.Scope{Namespace: "ns", Cluster: "demo"}, kind: kind.New(func(string) {})}
 			err := phase.run(t.Context(), silence{})
 			if (err == nil) != tc.deleted || tc.code != "" && fault.CodeOf(err) != tc.code {

@@ -28,7 +28,8 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
 	state, to := t.TempDir(), t.TempDir()
 	path := filepath.Join(state, "kubeconfig")
-	run := New(Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: state, KubeconfigPath: path}, Environment: env,
+	run := New(Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: state,
+		KubeconfigPath: path}, Environment: env,
 		Version: "v1"}, clusters.Parts{Docker: &docker.Client{}, Now: time.Now})
 	refuses := func(when string, code fault.Code, want string) {
 		t.Helper()

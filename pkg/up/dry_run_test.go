@@ -18,7 +18,8 @@ func TestADryRunHasWordsForEachPhase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := New(Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: t.TempDir()}, Environment: env},
+	run := New(Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: t.TempDir()},
+		Environment: env},
 		clusters.Parts{Provider: aws.Provider{}})
 	does, err := run.does()
 	if err != nil {

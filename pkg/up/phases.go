@@ -57,7 +57,8 @@ func (u *Run) phases() []pipeline.Phase {
 	images := bootstrap.Images{Bundle: u.Bundle, Engine: w.Docker}
 	registry := bootstrap.Registry{Wanted: wanted, Published: &u.published}
 	bootstrapCluster := bootstrapCluster{world: w, wanted: wanted}
-	bootstrapFlux := fluxIn{cluster: clusters.BootstrapName, world: w, flux: flux(environment.Bootstrap), untilPivot: true}
+	bootstrapFlux := fluxIn{cluster: clusters.BootstrapName, world: w, flux: flux(environment.Bootstrap),
+		untilPivot: true}
 	managementCluster := managementCluster{world: w, releases: r}
 	managementFlux := fluxIn{cluster: clusters.ManagementName, world: w, flux: flux(environment.Management)}
 	managementRelease := managementRelease{world: w, releases: r}

@@ -54,10 +54,12 @@ func TestThePageHasNoOtherRefusals(t *testing.T) {
 // refusals are those that verdicts make, by what is seen. Those of another cluster are made by who saw it.
 func refusals() map[string]error {
 	all := map[string]error{}
-	for _, b := range []clusters.BootstrapState{clusters.BootstrapAbsent, clusters.BootstrapUnfinished, clusters.BootstrapStopped,
+	for _, b := range []clusters.BootstrapState{clusters.BootstrapAbsent, clusters.BootstrapUnfinished,
+		clusters.BootstrapStopped,
 		clusters.BootstrapSilent,
 		clusters.BootstrapEmpty, clusters.BootstrapMoved, clusters.BootstrapActive, clusters.BootstrapPaused} {
-		for _, m := range []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent, clusters.ManagementEmpty,
+		for _, m := range []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent,
+			clusters.ManagementEmpty,
 			clusters.ManagementActive, clusters.ManagementPaused} {
 			for name, change := range changedWorlds() {
 				o := seen(b, m)

@@ -220,7 +220,8 @@ func (o observation) moved(r request) verdict {
 	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
 		fmt.Sprintf("the definition of %s was moved into the management cluster, and no kubeconfig names that",
 			r.cluster),
-		clusters.RecoverHint(r.environment)+" Then run the same command again. If it was cleaned up, and the bootstrap "+
+		clusters.RecoverHint(r.environment)+
+			" Then run the same command again. If it was cleaned up, and the bootstrap "+
 			"cluster is your own: "+
 			"delete in its namespace flux-system the HelmRelease and the Kustomizations that are suspended.")}
 }

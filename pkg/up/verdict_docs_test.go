@@ -11,7 +11,8 @@ import (
 
 // The page shows what judge does: each cell of its table is held against the verdict, and so is what its footnotes add.
 func TestThePageShowsTheVerdicts(t *testing.T) {
-	columns := []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent, clusters.ManagementForeign,
+	columns := []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent,
+		clusters.ManagementForeign,
 		clusters.ManagementEmpty, clusters.ManagementActive, clusters.ManagementPaused}
 	rows := map[string][]clusters.BootstrapState{
 		"not there, or never finished": {clusters.BootstrapAbsent, clusters.BootstrapUnfinished},

@@ -59,7 +59,8 @@ var thisRun = request{environment: "env", cluster: "demo", namespace: "ns", plac
 // The table of verdicts: a row for each state of the bootstrap cluster, a column for each of the management cluster,
 // without machines. A refusal is written as its exit code's fault; ? means that it is asked again for a while.
 func TestVerdicts(t *testing.T) {
-	columns := []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent, clusters.ManagementForeign,
+	columns := []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent,
+		clusters.ManagementForeign,
 		clusters.ManagementEmpty, clusters.ManagementActive, clusters.ManagementPaused}
 	const (
 		foreign = "cluster/foreign"
@@ -155,7 +156,8 @@ func TestVerdictsOnMachines(t *testing.T) {
 			func(o *clusters.Observation) { o.Management.Proven = false }, "cluster/unreachable?",
 			"whose kubeconfig that is cannot be known", "give --kubeconfig another file"},
 		"a kubeconfig that cannot be read": {clusters.BootstrapAbsent, clusters.ManagementSilent,
-			func(o *clusters.Observation) { o.Management.Proven, o.Management.Files = false, nil }, "cluster/unreachable?",
+			func(o *clusters.Observation) { o.Management.Proven, o.Management.Files = false, nil },
+			"cluster/unreachable?",
 			"whose kubeconfig", "Make its kubeconfig readable."},
 		"it cannot be asked, and the bootstrap cluster still names the one that is silent": {clusters.BootstrapEmpty,
 			clusters.ManagementSilent, func(o *clusters.Observation) {
@@ -217,7 +219,8 @@ func TestACloudThatCannotBeAskedNeedsAWord(t *testing.T) {
 		"a bootstrap cluster of the user's": {clusters.BootstrapEmpty, clusters.ManagementAbsent, false, "",
 			"cluster/unreachable"},
 		"the same, and it is new": {clusters.BootstrapEmpty, clusters.ManagementAbsent, true, "", "go on"},
-		"it is new, and a kubeconfig names it": {clusters.BootstrapAbsent, clusters.ManagementSilent, true, thisRun.node,
+		"it is new, and a kubeconfig names it": {clusters.BootstrapAbsent, clusters.ManagementSilent, true,
+			thisRun.node,
 			"cluster/unreachable?"},
 	} {
 		r := thisRun
@@ -242,9 +245,11 @@ func notChecked(err error) func(*clusters.Observation) {
 
 // Every refusal tells a person what to do, and never to run what would lose the definition.
 func TestRefusalsSayWhatHelps(t *testing.T) {
-	for _, b := range []clusters.BootstrapState{clusters.BootstrapAbsent, clusters.BootstrapUnfinished, clusters.BootstrapSilent,
+	for _, b := range []clusters.BootstrapState{clusters.BootstrapAbsent, clusters.BootstrapUnfinished,
+		clusters.BootstrapSilent,
 		clusters.BootstrapEmpty, clusters.BootstrapMoved, clusters.BootstrapActive, clusters.BootstrapPaused} {
-		for _, m := range []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent, clusters.ManagementEmpty,
+		for _, m := range []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent,
+			clusters.ManagementEmpty,
 			clusters.ManagementActive, clusters.ManagementPaused} {
 			v := judge(seen(b, m), thisRun)
 			if v.decision != refuse {
@@ -292,7 +297,8 @@ func TestWhatAUserPausedIsNotResumed(t *testing.T) {
 // A move pauses with a mark. What is paused without it a person has paused, whether a pivot was begun or not: nothing
 // of it is resumed or moved, and nobody tells of a move.
 func TestWhatAPersonPausedDuringTheBuild(t *testing.T) {
-	for _, m := range []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent, clusters.ManagementEmpty} {
+	for _, m := range []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent,
+		clusters.ManagementEmpty} {
 		for _, begun := range []bool{false, true} {
 			o := seen(clusters.BootstrapPaused, m)
 			o.Bootstrap.Suspended, o.Bootstrap.Holds.Clusters[0].Annotations = begun, nil
@@ -450,11 +456,16 @@ func TestByItself(t *testing.T) {
 		management       clusters.ManagementState
 		want             bool
 	}{
-		"nobody can be asked":                  {clusters.BootstrapSilent, true, false, clusters.ManagementActive, true},
-		"the bootstrap cluster is silent":      {clusters.BootstrapSilent, false, false, clusters.ManagementActive, false},
-		"the bootstrap cluster is there":       {clusters.BootstrapActive, true, false, clusters.ManagementActive, false},
-		"the management cluster is paused":     {clusters.BootstrapSilent, true, false, clusters.ManagementPaused, false},
-		"the management cluster is taken down": {clusters.BootstrapSilent, true, true, clusters.ManagementActive, false},
+		"nobody can be asked": {clusters.BootstrapSilent, true, false, clusters.ManagementActive,
+			true},
+		"the bootstrap cluster is silent": {clusters.BootstrapSilent, false, false, clusters.ManagementActive,
+			false},
+		"the bootstrap cluster is there": {clusters.BootstrapActive, true, false, clusters.ManagementActive,
+			false},
+		"the management cluster is paused": {clusters.BootstrapSilent, true, false, clusters.ManagementPaused,
+			false},
+		"the management cluster is taken down": {clusters.BootstrapSilent, true, true, clusters.ManagementActive,
+			false},
 	} {
 		o := Outlook{Observation: seen(tc.bootstrap, tc.management)}
 		o.Bootstrap.NotChecked, o.Management.Down = tc.notChecked, tc.down

@@ -111,8 +111,8 @@ func canBuild(user int, apt, chosen bool) error {
 	return err
 }
 
-// hasEngine reports whether there is a Docker engine. One that gives no answer within the bound is not absent: the error
-// says so.
+// hasEngine reports whether there is a Docker engine. An engine that gives no answer within the bound is not absent:
+// the error says so.
 func hasEngine(ctx context.Context, bound time.Duration) (bool, error) {
 	if _, err := exec.LookPath("dockerd"); err == nil {
 		return true, nil

@@ -129,7 +129,8 @@ func invalid(err error, path string) error {
 	if where != "" {
 		where = ", " + where
 	}
-	return missing(fmt.Sprintf("%s%s: this is not a clouds.yaml", path, where), "Write it as docs/environments/openstack.md describes.")
+	return missing(fmt.Sprintf("%s%s: this is not a clouds.yaml", path, where),
+		"Write it as docs/environments/openstack.md describes.")
 }
 
 // entry combines one cloud from its profile, the clouds.yaml, the secure.yaml, and its region.
@@ -145,9 +146,10 @@ func (in files) entry(name, region string) (source, error) {
 	if profile := cmp.Or(e.Profile, e.Cloud); profile != "" {
 		public, known := in.public.Public[profile]
 		if !known {
-			return source{}, missing(fmt.Sprintf("cloud %q in %s has the profile %q, which no clouds-public.yaml contains",
-				name, in.path, openstack.Printable(profile)),
-				"Copy the profile's content, auth_url above all, into the entry.")
+			return source{},
+				missing(fmt.Sprintf("cloud %q in %s has the profile %q, which no clouds-public.yaml contains",
+					name, in.path, openstack.Printable(profile)),
+					"Copy the profile's content, auth_url above all, into the entry.")
 		}
 		e = source{}
 		if err := errors.Join(public.Decode(&e), node.Decode(&e)); err != nil {

@@ -80,8 +80,9 @@ func (i *inspection) judge(q openstack.Quota, n need) {
 	switch {
 	case q.Limit < 0:
 	case wanted > max(left, 0):
-		i.problem("Delete unused resources, use fewer or smaller machines, or ask the operator of the cloud for a larger "+
-			"quota.",
+		i.problem(
+			"Delete unused resources, use fewer or smaller machines, or ask the operator of the cloud for a larger "+
+				"quota.",
 			"quota of project %s: %s: %d wanted, %d left (%d of %d used)", i.client.ProjectName, q.What, wanted,
 			max(left, 0), q.Used, q.Limit)
 	case wanted+n.surplus > left:
