@@ -113,7 +113,7 @@ esac
 		t.Fatal(err)
 	}
 	// The second one must not come before the first was taken note of: the kernel would make one of them.
-	eventually(t, func() bool { return strings.Contains(stderr.String(), "once more") })
+	eventually(t, func() bool { return strings.Contains(stderr.String(), "press Ctrl-C again") })
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
