@@ -47,7 +47,7 @@ func TestUpRKE2(t *testing.T) {
 			before = boots(t, l.name)
 		}
 	}, kept...)
-	for _, want := range []string{"ports that it publishes are reached at " + engineHost, "done in "} {
+	for _, want := range []string{"its published ports are reached at " + engineHost, "done in "} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q", want)
 		}

@@ -41,7 +41,7 @@ func TestSourceGit(t *testing.T) {
 			"http://"+address+"/other.git")
 		l.refusedAs(t, 2, known.password, "would be sent in clear text", "--source", "git", "--source-url",
 			"http://"+address+"/"+r.name)
-		l.refusedEarly(t, known.password, "the server does not speak TLS", "--source", "git", "--source-url",
+		l.refusedEarly(t, known.password, "The server does not speak TLS", "--source", "git", "--source-url",
 			"https://"+address+"/"+r.name)
 		l.refusedEarly(t, known.password, "no branch other", append(from, "--source-branch", "other")...)
 	})

@@ -92,12 +92,12 @@ func (l lab) statusElsewhere(t *testing.T) {
 	elsewhere.environment = append(slices.Clone(l.environment), "PATH="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir())
 	c := elsewhere.command(t.Context(), "status", l.name, "--kubeconfig", l.kubeconfig(l.name), "--bundle", l.bundle)
 	out, err := c.CombinedOutput()
-	for _, said := range []string{": up\n", "whether a bootstrap cluster is left is not known here"} {
+	for _, said := range []string{": up\n", "not checked: whether a bootstrap cluster is left"} {
 		if err != nil || !strings.Contains(string(out), said) {
 			t.Fatalf("%v, want %q\n%s", err, said, out)
 		}
 	}
-	if strings.Contains(string(out), "other values") || strings.Contains(string(out), "not whole") {
+	if strings.Contains(string(out), "other values") || strings.Contains(string(out), "incomplete") {
 		t.Errorf("of values that are the same it says\n%s", out)
 	}
 }

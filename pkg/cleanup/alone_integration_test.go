@@ -294,8 +294,8 @@ func TestALeaseThatMayNotBeTaken(t *testing.T) {
 			if fault.CodeOf(err) != fault.CleanupRefused ||
 				!strings.Contains(err.Error(), "in the "+name+" cluster: ") ||
 				!strings.Contains(err.Error(), "forbidden") ||
-				!strings.Contains(fault.HintOf(err), "allow get, create and update of leases in the namespace "+
-					"kube-system. If it is to go as it is, add --force a.") {
+				!strings.Contains(fault.HintOf(err), "Allow get, create and update of leases, which keep two runs apart, in the "+
+					"namespace kube-system. If it is to go as it is, add --force a.") {
 				t.Errorf("%v, hint %q", err, fault.HintOf(err))
 			}
 			var said []string

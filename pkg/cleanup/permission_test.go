@@ -20,13 +20,13 @@ func seen(b bootstrapState, m managementState, with ...func(*observation)) obser
 		o.bootstrap.err = errors.New("no route to host")
 	}
 	if b == bootstrapBusy {
-		o.bootstrap.err = fault.New(fault.Busy, "alice@one is at work on the bootstrap cluster", "")
+		o.bootstrap.err = fault.New(fault.Busy, "alice@one holds the lock on the bootstrap cluster", "")
 	}
 	switch m {
 	case managementSilent:
 		o.management.err = errors.New("x509: certificate signed by unknown authority")
 	case managementBusy:
-		o.management.err = fault.New(fault.Busy, "alice@one is at work on the management cluster", "")
+		o.management.err = fault.New(fault.Busy, "alice@one holds the lock on the management cluster", "")
 	case managementUnproven, managementEmpty, managementManaging:
 		o.management.host = "https://192.0.2.1:6443"
 	}
@@ -45,7 +45,7 @@ func short(p Permission) string {
 	for _, reason := range []struct{ says, word string }{
 		{"and nobody says that demo does not manage itself", "nobody"}, {"manages itself", "manages"},
 		{"is stopped", "stopped"}, {"is paused", "frozen"},
-		{"exists, and what it holds is not known", "silent"}, {"is at work", "busy"}, {"other definitions", "others"},
+		{"exists, and what it holds is not known", "silent"}, {"holds the lock on", "busy"}, {"other definitions", "others"},
 		{"would be left without it", "elsewhere"},
 		{"managed itself before a rollback", "rollback"},
 		{"manages other clusters, which would be lost with it: Cluster team/shop", "tenants"},
@@ -177,9 +177,9 @@ func TestRefusalsSayWhy(t *testing.T) {
 		"a silent bootstrap cluster": {seen(bootstrapSilent, managementEmpty),
 			[]string{"what it holds is not known: no route to host"}, "docker logs demo-bootstrap-control-plane"},
 		"a bootstrap cluster that another run works on": {seen(bootstrapBusy, managementAbsent),
-			[]string{"alice@one is at work on the bootstrap cluster"}, "Wait for its end"},
+			[]string{"alice@one holds the lock on the bootstrap cluster"}, "Wait for its end"},
 		"a management cluster that another run works on": {seen(bootstrapActive, managementBusy),
-			[]string{"alice@one is at work on the management cluster"}, "Wait for its end"},
+			[]string{"alice@one holds the lock on the management cluster"}, "Wait for its end"},
 		"a lease that may not be taken": {seen(bootstrapActive, managementEmpty,
 			func(o *observation) { o.unleased = errors.New("leases is forbidden") }),
 			[]string{"it is not known whether another run is at work: leases is forbidden"},

@@ -199,7 +199,7 @@ func TestAReadOnlyClusterIsNamed(t *testing.T) {
 		}
 		begun := time.Now()
 		if _, err := lease.Take(bounded(t), r); err == nil || !strings.Contains(err.Error(), "forbidden") ||
-			!strings.Contains(fault.HintOf(err), "allow get, create and update of leases") {
+			!strings.Contains(fault.HintOf(err), "Allow get, create and update of leases") {
 			t.Errorf("%v, %q", err, fault.HintOf(err))
 		}
 		if passed := time.Since(begun); passed > r.Timing.Duration {

@@ -97,7 +97,7 @@ func (s Source) ask(ctx context.Context, address string, question func(context.C
 	defer cancel()
 	err := oci.WithoutURL(question(ctx))
 	if noTLS(err) {
-		err = fault.Wrap(err, fault.SourceUnreadable, "The server does not speak TLS there: for git use an http://  "+
+		err = fault.Wrap(err, fault.SourceUnreadable, "The server does not speak TLS there: for git use an http:// "+
 			"address, for oci --source-insecure")
 	}
 	if err != nil {
