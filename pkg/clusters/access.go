@@ -14,15 +14,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// Access looks for the management cluster and returns its kubeconfig, with an address at which it answers from here. It
-// fails with fault.ClusterUnreachable when none answers, and with fault.ClusterForeign when what answers is another
-// cluster.
+// Access finds the management cluster and returns its kubeconfig, with an address at which it answers from here. It
+// fails with fault.ClusterUnreachable when none answers, and with fault.ClusterForeign when another cluster answers.
 func (w *World) Access(ctx context.Context) (*kube.Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()
-	_, _ = w.AskEngine(ctx) // ports that it publishes are where it runs
-	// What the bootstrap cluster keeps is one more proof. That it does not answer is no reason: the management cluster
-	// is asked itself.
+	_, _ = w.AskEngine(ctx) // the ports that it publishes are on the machine where it runs
+	// The kubeconfig in the bootstrap cluster is one more proof. If that cluster does not answer, Access still checks
+	// the management cluster itself.
 	side := w.SeeManagement(ctx, w.seeBootstrap(ctx).Kubeconfig)
 	switch {
 	case side.Cluster != nil:
@@ -42,7 +41,7 @@ func (w *World) Access(ctx context.Context) (*kube.Cluster, error) {
 			w.ifEnded(side.Err))
 }
 
-// ifEnded is how to get other credentials where these are refused.
+// ifEnded returns the hint to get other credentials if err says that these are refused.
 func (w *World) ifEnded(err error) string {
 	if apierrors.IsUnauthorized(err) {
 		return RecoverHint(w.Argument)
@@ -50,8 +49,8 @@ func (w *World) ifEnded(err error) string {
 	return ""
 }
 
-// WorkloadAccess returns the kubeconfig that Cluster API keeps of a cluster that the management cluster manages. name
-// is NAMESPACE/NAME, or NAME where there is one of that name only.
+// WorkloadAccess returns the kubeconfig that Cluster API keeps for a cluster that the management cluster manages. name
+// is NAMESPACE/NAME, or NAME if only one cluster has that name.
 func WorkloadAccess(ctx context.Context, management *kube.Cluster, name string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()

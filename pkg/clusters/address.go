@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// ReachedAt is the machine on which the Docker engine publishes ports, when that is not this one: then nothing that
-// it publishes on its loopback address, and no address of its networks, can be reached from here.
+// ReachedAt returns the host of the Docker engine's published ports; empty if the engine is on this machine. With a
+// remote engine, its loopback address and its networks cannot be reached from here.
 func (w *World) ReachedAt() string {
 	if w.EngineAddress != "" {
 		return w.EngineAddress
@@ -19,8 +19,8 @@ func (w *World) ReachedAt() string {
 	return w.engine.RemoteHost()
 }
 
-// APIServerAddress is where the bootstrap cluster's API server listens on the engine's machine; empty leaves it to
-// kind, which takes loopback.
+// APIServerAddress returns the address on which the bootstrap cluster's API server listens on the engine's machine.
+// Empty leaves the choice to kind, which uses loopback.
 func (w *World) APIServerAddress() string {
 	if w.ReachedAt() != "" {
 		return "0.0.0.0"
@@ -28,14 +28,14 @@ func (w *World) APIServerAddress() string {
 	return ""
 }
 
-// grace is for how long the preferred address is waited for when the other one has answered. Who waits for the
-// management cluster's API asks for a second at a time.
+// grace bounds the wait for the preferred address after the other one has answered. It is short because the wait for
+// the management cluster's API allows one second for each attempt.
 const grace = 250 * time.Millisecond
 
-// reach returns the form of kubeconfig whose endpoint answers from here: as it is, or through the port that the load
-// balancer's container publishes. Both are tried at once: packets to an address of the engine's networks may be dropped
-// in silence, as they are on macOS and with a rootless engine. Where both answer it is as it is, unless the engine is
-// elsewhere.
+// reach returns a connection through an endpoint that answers from here: the kubeconfig's own, or the port that the
+// load balancer's container publishes. It tries both at the same time, because packets to the engine's networks may be
+// dropped silently, as on macOS and with a rootless engine. If both answer, it prefers the kubeconfig's own endpoint;
+// with a remote engine, the published port.
 func (w *World) reach(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
 	preferred, other := w.reachDirectly, w.reachPublished
 	if w.ReachedAt() != "" {

@@ -11,20 +11,22 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// candidate is a kubeconfig that could be the management cluster's.
+// candidate is a kubeconfig that may be the management cluster's.
 type candidate struct {
-	named      string // where it is, for people
-	file       bool   // it is a file of that path
+	named      string // its location, for messages
+	file       bool   // named is the path of a file
 	kubeconfig []byte
-	// proven is whether it is the management cluster's for sure: Cluster API made it, or an earlier run saved it.
+	// proven reports whether it is known to be the management cluster's: Cluster API made it, or an earlier run saved
+	// it.
 	proven bool
-	// truth is a proven one with which it cannot be compared; nil: it could be, or there is none.
+	// truth is the proven candidate with which this one cannot be compared. Nil means that it was compared, or that
+	// none is proven.
 	truth *candidate
 }
 
-// candidates are, in the order in which they are tried: what Cluster API keeps in the bootstrap cluster, the file that
-// the user wants to have, and the one in the state folder. A file that is of another cluster than a proven one is an
-// error.
+// candidates returns the kubeconfigs in the order in which they are tried: the one that Cluster API keeps in the
+// bootstrap cluster, the user's file, and the file in the state folder. A file of another cluster than a proven one is
+// an error.
 func (w *World) candidates(fromBootstrap []byte) ([]candidate, error) {
 	saved := w.savedPath()
 	var all []candidate
@@ -50,8 +52,8 @@ func (w *World) candidates(fromBootstrap []byte) ([]candidate, error) {
 	return proveAll(all)
 }
 
-// proveAll marks the candidates that are of the same cluster as a proven one. One that cannot be compared with that one
-// is left to what the cluster itself says.
+// proveAll marks the candidates of the same cluster as a proven one. If a candidate cannot be compared, the cluster
+// itself has to prove it.
 func proveAll(all []candidate) ([]candidate, error) {
 	var truth *candidate
 	for i := range all {
@@ -80,8 +82,8 @@ func proveAll(all []candidate) ([]candidate, error) {
 	return all, nil
 }
 
-// prove says whether a cluster that answers is the management cluster, by the kubeconfig that Cluster API keeps in it,
-// and returns the connection to go on with: that kubeconfig's own credentials replace saved ones that end sooner.
+// prove reports whether a cluster that answers is the management cluster, by the kubeconfig that Cluster API keeps in
+// it. It returns the connection to use: that kubeconfig's credentials replace saved ones that expire sooner.
 func (w *World) prove(ctx context.Context, c candidate, cluster *kube.Cluster, kept []byte) (*kube.Cluster, bool) {
 	switch identity := kube.Compare(kept, c.kubeconfig); {
 	case identity == kube.Other:
@@ -99,8 +101,8 @@ func (w *World) prove(ctx context.Context, c candidate, cluster *kube.Cluster, k
 	return cluster, true
 }
 
-// connectAt connects with another kubeconfig to the address at which a cluster has answered. It returns nil unless what
-// answers there is known by the authority in that kubeconfig, and accepts its credentials.
+// connectAt connects with another kubeconfig to the address at which a cluster has answered. It returns nil unless that
+// kubeconfig's certificate authority verifies the server, and the server accepts its credentials.
 func (w *World) connectAt(ctx context.Context, cluster *kube.Cluster, kubeconfig []byte) *kube.Cluster {
 	at, err := kube.AtServerOf(kubeconfig, cluster.Kubeconfig)
 	if err != nil {
@@ -116,7 +118,8 @@ func (w *World) connectAt(ctx context.Context, cluster *kube.Cluster, kubeconfig
 	return c
 }
 
-// incomparable is the error of a candidate that answers and is not proven, where its kubeconfig is why.
+// incomparable returns the error of a candidate that answers, but cannot be proven because its kubeconfig cannot be
+// compared.
 func (c candidate) incomparable(host string) error {
 	return fault.New(fault.Usage, fmt.Sprintf("the kubeconfig %s cannot be compared with %s: it does not trust "+
 		"exactly the certificate authorities of that cluster, and what answers at %s does not prove to be it",
@@ -126,7 +129,7 @@ func (c candidate) incomparable(host string) error {
 			". Else give --kubeconfig another file.")
 }
 
-// notBootstrap refuses a management cluster that is the bootstrap cluster: a kubeconfig of that was given for both.
+// notBootstrap refuses a management cluster that is the bootstrap cluster: the user gave the same kubeconfig for both.
 func notBootstrap(management ManagementSide, bootstrap BootstrapSide) ManagementSide {
 	if bootstrap.Cluster == nil || management.Cluster == nil ||
 		management.Cluster.Config.Host != bootstrap.Cluster.Config.Host &&
@@ -136,14 +139,14 @@ func notBootstrap(management ManagementSide, bootstrap BootstrapSide) Management
 	return ManagementSide{State: ManagementForeign, Named: management.Named, Err: SameAsBootstrap(management.Named)}
 }
 
-// SameAsBootstrap is the error of a management cluster's kubeconfig that is the bootstrap cluster's.
+// SameAsBootstrap returns the error for a management cluster's kubeconfig that is the bootstrap cluster's.
 func SameAsBootstrap(named string) error {
 	return fault.New(fault.Usage, fmt.Sprintf(
 		"%s is the kubeconfig of the bootstrap cluster, and not of the management cluster", named),
 		"Give --kubeconfig a file of its own: up writes the management cluster's kubeconfig there.")
 }
 
-// RecoverHint is how a kubeconfig of the management cluster that is lost, or has ended, comes back.
+// RecoverHint returns the hint to recover a management cluster's kubeconfig that is lost or has expired.
 func RecoverHint(environment string) string {
 	return "Read the kubeconfig in the cluster's machines again: cluster-init kubeconfig " + environment + " --recover."
 }

@@ -61,8 +61,8 @@ func (w *World) connectBootstrap(ctx context.Context) (*kube.Cluster, error) {
 	return c, c.Reachable(ctx)
 }
 
-// managementKubeconfig reads the management cluster's kubeconfig from a cluster that holds its definition; false while
-// it has none.
+// managementKubeconfig reads the management cluster's kubeconfig from a cluster that holds its definition. It returns
+// false while there is none.
 func (w *World) managementKubeconfig(ctx context.Context, holder *kube.Cluster) ([]byte, bool, error) {
 	return capi.Kubeconfig(ctx, holder, client.ObjectKey{Namespace: w.Namespace,
 		Name: w.Cluster})
@@ -92,7 +92,7 @@ func (w *World) ConnectManagement(ctx context.Context) error {
 	return nil
 }
 
-// AdoptBootstrap connects to the bootstrap cluster that was made, and takes its lease.
+// AdoptBootstrap connects to the new bootstrap cluster and takes its lease.
 func (w *World) AdoptBootstrap(ctx context.Context, report pipeline.Reporter) error {
 	c, err := w.connectBootstrap(ctx)
 	if err != nil {
@@ -102,7 +102,7 @@ func (w *World) AdoptBootstrap(ctx context.Context, report pipeline.Reporter) er
 	if err := w.KeepBootstrapKubeconfig(c); err != nil {
 		return err
 	}
-	// as long as it is there, no run with this state folder has come to the end of a pivot
+	// while this file exists, no run with this state folder has finished a pivot
 	if w.BootstrapKubeconfig == "" {
 		if err := writeFile(w.builtPath(), nil); err != nil {
 			return err

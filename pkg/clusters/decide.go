@@ -10,15 +10,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// Decision is the part of a verdict that decides whether to observe again. The zero value stands.
+// Decision is the part of a verdict that decides whether to observe again. The zero value accepts the observation.
 type Decision struct {
 	Start     bool   // a managed container is stopped: start it, and observe again
 	Refusal   error  // why the verb cannot proceed
-	Retryable bool   // of a refusal: what is silent now may answer soon
-	Reason    string // for people: what was seen
+	Retryable bool   // of a refusal: a silent cluster may answer soon
+	Reason    string // for messages: what was observed
 }
 
-// Decide looks until a judgement can stand: it starts what is stopped, and asks again for a while what does not answer.
+// Decide observes until judge accepts an observation or refuses for good. It starts stopped containers, and retries for
+// Patience while a cluster does not answer.
 func (w *World) Decide(ctx context.Context, report pipeline.Reporter, judge func(Observation) Decision) (Observation,
 	error) {
 	started := map[string]bool{}
@@ -49,8 +50,8 @@ func (w *World) Decide(ctx context.Context, report pipeline.Reporter, judge func
 	}
 }
 
-// DecideLeased settles what is there while this run holds the leases of the clusters that it found. Where somebody else
-// had one until now it looks again: what that one did is seen too.
+// DecideLeased decides while this run holds the leases of the clusters that it found. If another process held a lease
+// until now, it observes again, because that process may have changed the clusters.
 func (w *World) DecideLeased(ctx context.Context, report pipeline.Reporter, judge func(Observation) Decision) (
 	Observation, error) {
 	for {
@@ -75,15 +76,15 @@ func (w *World) DecideLeased(ctx context.Context, report pipeline.Reporter, judg
 	}
 }
 
-// LookUntil looks until a look is enough, or until what does not answer was asked for as long as Patience says. enough
-// also says whether to look again. It starts nothing. Its error is that of ctx.
+// LookUntil observes until an observation is enough, or until Patience is over. enough also reports whether to observe
+// again. LookUntil starts nothing, and its error is that of ctx.
 func (w *World) LookUntil(ctx context.Context, look func(context.Context) Observation,
 	enough func(Observation) (done, again bool)) error {
 	deadline := w.Now().Add(w.Patience())
 	for looked := false; ; looked = true {
 		o := look(ctx)
 		if err := ctx.Err(); errors.Is(err, context.DeadlineExceeded) && looked {
-			return nil // what was seen before its end counts
+			return nil // the observation before the deadline counts
 		} else if err != nil {
 			return fmt.Errorf("look at what is there: %w", err)
 		}
@@ -94,15 +95,15 @@ func (w *World) LookUntil(ctx context.Context, look func(context.Context) Observ
 	}
 }
 
-// endsBeforeNextLook says whether ctx ends before another look could: what was seen counts then, and is not lost to
-// "not finished in time".
+// endsBeforeNextLook reports whether ctx ends before another observation could finish. Then the last observation
+// counts, instead of an error that time is up.
 func (w *World) endsBeforeNextLook(ctx context.Context) bool {
 	end, has := ctx.Deadline()
 	return has && time.Until(end) < w.inventoryBound()
 }
 
-// unfinished is the error of a look that ctx has ended. What the look before it has found is worth more than that time
-// is up.
+// unfinished returns the error of an observation that ctx interrupted. The refusal of the previous observation says
+// more than that time is up.
 func unfinished(err, last error) error {
 	if errors.Is(err, context.DeadlineExceeded) && last != nil {
 		return last
@@ -110,7 +111,7 @@ func unfinished(err, last error) error {
 	return fmt.Errorf("look at what is there: %w", err)
 }
 
-// pauseBetweenLooks returns sooner when ctx ends.
+// pauseBetweenLooks waits between two observations. It returns early when ctx ends.
 func pauseBetweenLooks(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -118,8 +119,8 @@ func pauseBetweenLooks(ctx context.Context) {
 	}
 }
 
-// Patience is for how long what does not answer is asked again. A run without bounds is as patient as one with the
-// usual bound of half an hour.
+// Patience returns how long a run retries while a cluster does not answer. Without a timeout it is that of the default
+// timeout of half an hour.
 func (w *World) Patience() time.Duration {
 	if w.Timeout == 0 {
 		return 30 * time.Second

@@ -9,16 +9,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// Decider decides what one verb does about its two clusters: it observes, judges, and observes again right before what
-// cannot be undone. V is the verdict of that verb.
+// Decider decides what one verb does with its two clusters. It observes, judges, and observes again right before an
+// irreversible step. V is the verdict of that verb.
 type Decider[V any] struct {
 	*World
 	// Judge turns an observation into a verdict, and changes nothing.
 	Judge func(Observation) (V, Decision)
 }
 
-// DecideLeased observes until a verdict can stand, while this run holds the lease of each cluster that it found. It
-// starts what is stopped.
+// DecideLeased observes until a verdict is accepted, while this run holds the lease of each cluster that it found. It
+// starts stopped containers.
 func (d Decider[V]) DecideLeased(ctx context.Context, report pipeline.Reporter) (o Observation, v V, err error) {
 	o, err = d.World.DecideLeased(ctx, report, func(o Observation) Decision {
 		var made Decision
@@ -28,7 +28,7 @@ func (d Decider[V]) DecideLeased(ctx context.Context, report pipeline.Reporter) 
 	return o, v, err
 }
 
-// JudgeUntil observes until a verdict is enough, or no better one can be expected. It starts nothing. enough also says
+// JudgeUntil observes until a verdict is enough, or no better one is expected. It starts nothing. enough also reports
 // whether to observe again.
 func (d Decider[V]) JudgeUntil(ctx context.Context, observe func(context.Context) Observation,
 	enough func(Observation, V, Decision) (done, again bool)) (o Observation, v V, made Decision, err error) {
@@ -40,11 +40,11 @@ func (d Decider[V]) JudgeUntil(ctx context.Context, observe func(context.Context
 	return o, v, made, err
 }
 
-// Confirm observes again right before something that cannot be undone. It fails unless the verdict is one that the
-// caller allows: with the refusal, with stopped where something has stopped, else with the code fault.Busy.
+// Confirm observes again right before an irreversible step. It fails unless the caller allows the verdict: with the
+// refusal, with stopped if a container has stopped, else with the code fault.Busy.
 func (d Decider[V]) Confirm(ctx context.Context, allows func(V) bool, stopped error) (Observation, error) {
 	o, v, made, err := d.JudgeUntil(ctx, d.Observe, func(_ Observation, v V, made Decision) (done, again bool) {
-		// an answer may come late, and a container that is being made looks stopped
+		// an answer may come late, and a container looks stopped while it is being created
 		return allows(v), made.Retryable || made.Start
 	})
 	switch {

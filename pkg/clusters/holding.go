@@ -15,7 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// Holding is what one cluster holds of a scope. Objects that may exist in both clusters for good are not counted.
+// Holding is what one cluster holds of a scope. It does not count objects that may stay in both clusters.
 type Holding struct {
 	Objects  []capi.Object
 	Clusters []capi.Cluster
@@ -23,7 +23,7 @@ type Holding struct {
 	PausedClasses []capi.Object
 	// BeingDeleted reports whether a move or a user has begun to delete one of the objects.
 	BeingDeleted bool
-	// Foreign are objects that no move of this scope needs to have brought here.
+	// Foreign are the objects that may be here without a move of this scope.
 	Foreign map[capi.Key]bool
 
 	markedClasses []capi.Object // the ClusterClasses that a move of the scope has paused and not resumed
@@ -61,10 +61,10 @@ func BeingDeleted(u *unstructured.Unstructured) bool {
 	return marked || u.GetDeletionTimestamp() != nil
 }
 
-// Empty reports whether the cluster holds nothing at all.
+// Empty reports whether the cluster holds no object and no Cluster of the scope.
 func (h Holding) Empty() bool { return len(h.Objects) == 0 && len(h.Clusters) == 0 }
 
-// Cluster returns the Cluster of the given name, nil when there is none.
+// Cluster returns the Cluster of the given name; nil if there is none.
 func (h Holding) Cluster(name string) *capi.Cluster {
 	for i := range h.Clusters {
 		if h.Clusters[i].Name == name {
@@ -84,7 +84,7 @@ func (h Holding) HasActive() bool {
 	return slices.ContainsFunc(h.Clusters, func(c capi.Cluster) bool { return !c.Paused })
 }
 
-// Paused returns everything that a move pauses and that is paused: Clusters, and the ClusterClasses before them.
+// Paused returns all paused ClusterClasses and Clusters. A move pauses the ClusterClasses first.
 func (h Holding) Paused() []capi.Object {
 	all := slices.Clone(h.PausedClasses)
 	for _, c := range h.Clusters {
@@ -165,9 +165,9 @@ func OwnObjects(graph *capi.Graph, scope Scope) []capi.Object {
 	return own
 }
 
-// foreign returns the objects that a cluster may have without a move of the scope: those of another Cluster that is
-// active, as a move resumes none before it has deleted everything at its source; and those of no Cluster, as a move
-// deletes these last.
+// foreign returns the objects that a cluster may have without a move of the scope. These are the objects of another
+// active Cluster, because a move resumes none before it has deleted everything at its source. They are also the objects
+// of no Cluster, because a move deletes these last.
 func foreign(graph *capi.Graph, moves []capi.Object, all []capi.Cluster, scope Scope) map[capi.Key]bool {
 	paused := map[string]bool{scope.Cluster: true}
 	for _, c := range all {
@@ -186,10 +186,10 @@ func foreign(graph *capi.Graph, moves []capi.Object, all []capi.Cluster, scope S
 	return found
 }
 
-// clusterOf returns the name of the Cluster that an object belongs to: by its owners, its label or, for a Secret, its
-// name; "" for none.
+// clusterOf returns the name of the Cluster that an object belongs to, by its owners, its label or the name of a
+// Secret. It returns "" if the object belongs to none.
 func clusterOf(graph *capi.Graph, byUID map[types.UID]capi.Object, o capi.Object) string {
-	for range len(byUID) { // each step goes up, and owners may form a circle
+	for range len(byUID) { // each step follows one owner; owners may form a cycle
 		if isCluster(o) {
 			return o.Name
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// save writes the management cluster's kubeconfig to where the user wants it, and into the state folder, where cleanup
-// looks for whom to ask. A file whose user wrote a program or another file into it is left as it is.
+// save writes the management cluster's kubeconfig to the user's path and to the state folder, where cleanup finds it.
+// It leaves a user's file unchanged if that refers to a program or to another file.
 func (w *World) save(kubeconfig []byte) error {
 	for _, path := range w.kubeconfigPaths() {
 		if content, err := os.ReadFile(path); err == nil &&
@@ -26,7 +26,7 @@ func (w *World) save(kubeconfig []byte) error {
 	return nil
 }
 
-// isUsersOwn says whether a file is a kubeconfig that up did not write.
+// isUsersOwn reports whether a file is a kubeconfig that up did not write.
 func (w *World) isUsersOwn(path string, content []byte) bool {
 	if path == w.savedPath() || len(bytes.TrimSpace(content)) == 0 {
 		return false
@@ -35,8 +35,8 @@ func (w *World) isUsersOwn(path string, content []byte) bool {
 	return err != nil
 }
 
-// SetAside renames what an earlier cluster of this name has left, which is gone: the next one has another authority,
-// and the file would be taken for a kubeconfig of somebody else's.
+// SetAside renames the kubeconfigs of an earlier cluster of this name that is gone. The next cluster has another
+// certificate authority, so a later run would take these files for another cluster's.
 func (w *World) SetAside() error {
 	for _, path := range w.kubeconfigPaths() {
 		if err := os.Rename(path, path+"."+w.Now().UTC().Format("20060102T150405Z")); err != nil &&
@@ -47,7 +47,7 @@ func (w *World) SetAside() error {
 	return nil
 }
 
-// kubeconfigPaths are where the management cluster's kubeconfig is kept: where the user wants it, and in the state
+// kubeconfigPaths returns the paths of the management cluster's kubeconfig: the user's, and the one in the state
 // folder.
 func (w *World) kubeconfigPaths() []string {
 	kept := w.savedPath()
@@ -57,19 +57,19 @@ func (w *World) kubeconfigPaths() []string {
 	return []string{w.KubeconfigPath, kept}
 }
 
-// savedPath is where up keeps the management cluster's kubeconfig.
+// savedPath returns the path of the management cluster's kubeconfig in the state folder.
 func (w *World) savedPath() string { return filepath.Join(w.StateFolder, "kubeconfig") }
 
 // BootstrapKubeconfigFile is the name of the file in the state folder with the kubeconfig of the kind cluster.
 const BootstrapKubeconfigFile = "bootstrap.kubeconfig"
 
-// BootstrapKubeconfigPath is where the kubeconfig of the kind cluster is kept, for the commands in hints.
+// BootstrapKubeconfigPath returns the path of the kind cluster's kubeconfig, for the commands in hints.
 func (w *World) BootstrapKubeconfigPath() string {
 	return filepath.Join(w.StateFolder, BootstrapKubeconfigFile)
 }
 
-// KeepBootstrapKubeconfig writes it: without it, such a command would go to the cluster of the user's shell. It is for
-// runs only: who only looks writes nothing.
+// KeepBootstrapKubeconfig writes that file: without it, a command in a hint would use the cluster of the user's shell.
+// Only runs call it; an observer writes nothing.
 func (w *World) KeepBootstrapKubeconfig(c *kube.Cluster) error {
 	if c == nil || w.BootstrapKubeconfig != "" {
 		return nil
@@ -77,14 +77,14 @@ func (w *World) KeepBootstrapKubeconfig(c *kube.Cluster) error {
 	return writeFile(w.BootstrapKubeconfigPath(), c.Kubeconfig)
 }
 
-// builtPath is a file that proves that a run with this state folder made the bootstrap cluster, and that none has
-// deleted it after a pivot.
+// builtPath returns the path of a marker file. The file proves that a run with this state folder created the bootstrap
+// cluster, and that none has deleted it after a pivot.
 func (w *World) builtPath() string { return filepath.Join(w.StateFolder, builtName) }
 
 const builtName = "bootstrap.built"
 
-// ForgetBootstrap removes what the state folder holds of a bootstrap cluster that was deleted. The proof goes first:
-// what is left without it proves nothing.
+// ForgetBootstrap removes the files of a deleted bootstrap cluster from the state folder. It removes the marker first,
+// because without the marker the other file proves nothing.
 func (w *World) ForgetBootstrap() error {
 	for _, path := range []string{w.builtPath(), w.BootstrapKubeconfigPath()} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +94,7 @@ func (w *World) ForgetBootstrap() error {
 	return nil
 }
 
-// writeFile writes a file for its owner only, in one step, so that a reader never sees half of it.
+// writeFile writes a file for its owner only, and atomically, so that a reader never sees half of it.
 func writeFile(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of %s: %w", path, err)

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// ObserveLasting is Observe for who only tells what is wrong: what is stopped is looked at again after a pause, as a
-// container that is being made or deleted at that moment does not run either. In what it returns only that is stopped
-// which was so both times.
+// ObserveLasting is Observe for callers that only report. If something is stopped, it observes again after a pause,
+// because a container that is being created or deleted does not run either. The result reports as stopped only what was
+// stopped both times.
 func (w *World) ObserveLasting(ctx context.Context) Observation {
 	before := w.Observe(ctx)
 	if !before.Stopped() {

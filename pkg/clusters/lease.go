@@ -8,8 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// TakeLease takes the lease of this management cluster in c, unless this run has it already. waited is whether somebody
-// else had it.
+// TakeLease takes the lease of this management cluster in c, unless this run has it already. waited reports whether
+// another process held it.
 func (w *World) TakeLease(ctx context.Context, c *kube.Cluster, report pipeline.Reporter) (waited bool, err error) {
 	id, err := lease.MakeID(w.StateFolder)
 	if err != nil {
@@ -26,7 +26,7 @@ func (w *World) TakeLease(ctx context.Context, c *kube.Cluster, report pipeline.
 	})
 }
 
-// EndLease has the lease in a cluster end with that cluster, whose deletion begins.
+// EndLease stops renewing the lease in a cluster whose deletion begins.
 func (w *World) EndLease(cluster string) { w.Leases.StopRenewing(where(cluster)) }
 
 func where(cluster string) string { return "the " + cluster + " cluster" }

@@ -11,18 +11,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// LocalEvidence are what earlier runs with this state folder left in it. They count where nothing that could be asked
+// LocalEvidence is what earlier runs with this state folder left in it. It counts if no cluster that could be checked
 // holds the definition.
 type LocalEvidence struct {
-	// Backup is the newest backup of the definition, or the record of a move whose backup was moved away: a pivot was
-	// begun, or the management cluster was asked for it. Empty: there is none.
+	// Backup is the newest backup of the definition, or the record of a move whose backup was moved away. It means that
+	// a pivot was begun, or that a backup was made from the management cluster. Empty means that there is none.
 	Backup string
-	// Building is whether a run with this folder made the bootstrap cluster and none has deleted it after a pivot.
+	// Building reports whether a run with this folder created the bootstrap cluster and none has deleted it after a
+	// pivot.
 	Building bool
-	Err      error // why that is not known
+	Err      error // why the evidence is not known
 }
 
-// ReadLocalEvidence reads what earlier runs have left of a cluster in its state folder. It changes nothing.
+// ReadLocalEvidence reads what earlier runs left in the state folder of a cluster. It changes nothing.
 func ReadLocalEvidence(stateFolder, cluster string) LocalEvidence {
 	entries, err := os.ReadDir(stateFolder) // sorted by name, which ends with the time
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -6,18 +6,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// Observation is what was seen of the world at one moment. Nothing changes it: who needs to know more looks again. What
-// could not be asked is a state of its own, with the error, and never "not there".
+// Observation is what was observed of the clusters and machines at one moment. It never changes: to know more, observe
+// again. A cluster that could not be checked has a state of its own, with the error; it is never absent.
 type Observation struct {
 	Bootstrap  BootstrapSide
 	Management ManagementSide
 	Machines   []provider.Machine
-	// MachinesErr is why nobody knows which machines exist; provider.ErrCannotAsk when nobody can be asked.
+	// MachinesErr is why the machines are not known. It is provider.ErrNotSupported if the provider cannot list them.
 	MachinesErr   error
 	LocalEvidence LocalEvidence
 }
 
-// Stopped says whether something of ours is stopped that can be started from here.
+// Stopped reports whether a managed container that can be started from here is stopped.
 func (o Observation) Stopped() bool {
 	for _, m := range o.Machines {
 		if m.Stopped {
@@ -27,19 +27,19 @@ func (o Observation) Stopped() bool {
 	return o.Bootstrap.State == BootstrapStopped
 }
 
-// BootstrapSide is what was seen of the bootstrap cluster.
+// BootstrapSide is what was observed of the bootstrap cluster.
 type BootstrapSide struct {
 	State BootstrapState
 	Err   error // of BootstrapSilent and BootstrapForeign
-	// NotChecked is whether it is not even known that there is one, as nobody could be asked. Of BootstrapSilent.
+	// NotChecked reports that it is not known whether the cluster exists, because the check was not possible. Set only
+	// for BootstrapSilent.
 	NotChecked bool
-	// Remedy of BootstrapSilent, where it is known what makes it answer.
+	// Remedy makes the cluster answer, if that is known. Set only for BootstrapSilent.
 	Remedy string
-	// The rest is set when it answers.
+	// The fields below are set only when the cluster answers.
 	Cluster *kube.Cluster
 	Holds   Holding
-	// Suspended is whether Flux in it is suspended for a pivot of this cluster, which is the first thing that a pivot
-	// does.
+	// Suspended reports whether Flux in it is suspended for a pivot of this cluster. That is the first step of a pivot.
 	Suspended bool
 	// Down is whether a `down` has begun to take the cluster down, or somebody has deleted it.
 	Down bool
@@ -47,59 +47,59 @@ type BootstrapSide struct {
 	Kubeconfig []byte
 }
 
-// BootstrapState is how the bootstrap cluster is, as far as a run has to know.
+// BootstrapState is the state of the bootstrap cluster, as far as a run must know it.
 type BootstrapState string
 
 // The states of a bootstrap cluster.
 const (
 	BootstrapAbsent BootstrapState = "absent"
-	// something has its name that is not ours, or it holds what is not to be used
+	// an unmanaged resource has its name, or it holds what must not be used
 	BootstrapForeign BootstrapState = "foreign"
 	BootstrapStopped BootstrapState = "stopped" // its container does not run
-	// kind was interrupted while it made it, so it never held anything
+	// kind was interrupted while it created the cluster, so it never held anything
 	BootstrapUnfinished BootstrapState = "unfinished"
-	BootstrapSilent     BootstrapState = "silent" // it is there, and what it holds is not known
+	BootstrapSilent     BootstrapState = "silent" // it may exist; what it holds is not known
 	BootstrapEmpty      BootstrapState = "empty"  // it holds no Cluster, and no pivot began
-	// it holds no Cluster, and Flux is suspended for a pivot: a move took it away
+	// it holds no Cluster, and Flux is suspended for a pivot: a move took the Cluster away
 	BootstrapMoved  BootstrapState = "moved"
 	BootstrapActive BootstrapState = "active" // it holds the Cluster
 	BootstrapPaused BootstrapState = "paused" // it holds the Cluster, paused
 )
 
-// ManagementSide is what was seen of the management cluster.
+// ManagementSide is what was observed of the management cluster.
 type ManagementSide struct {
 	State ManagementState
 	Err   error    // of ManagementSilent and ManagementForeign
 	Named string   // who names it: a file, or the bootstrap cluster
 	Files []string // of ManagementSilent: all files that name it
-	// Proven is whether what names it is this cluster's for sure, though it may not answer.
+	// Proven reports whether its kubeconfig is known to be this cluster's, even if it does not answer.
 	Proven bool
-	// Answered is whether it has answered to this run before and was proven then. Of ManagementSilent.
+	// Answered reports whether it answered to this run before and was proven then. Set only for ManagementSilent.
 	Answered bool
-	// The rest is set when it answers and is ours.
+	// The fields below are set only when the cluster answers and is proven.
 	Cluster *kube.Cluster
 	Holds   Holding
-	// Suspended is whether its Flux is suspended for a move of the definition out of it.
+	// Suspended reports whether its Flux is suspended for a move of the definition out of it.
 	Suspended bool
 	// Down is whether a `down` has begun to take the cluster down, or somebody has deleted it.
 	Down bool
 }
 
-// ManagementState is how the management cluster is, as far as a run has to know.
+// ManagementState is the state of the management cluster, as far as a run must know it.
 type ManagementState string
 
 // The states of a management cluster.
 const (
 	ManagementAbsent ManagementState = "absent" // no kubeconfig names one
 	ManagementSilent ManagementState = "silent" // one is named, and what it holds is not known
-	// what is named, or answers, is not this cluster, or its kubeconfig is not to be used
+	// the named or answering cluster is another one, or its kubeconfig must not be used
 	ManagementForeign ManagementState = "foreign"
 	ManagementEmpty   ManagementState = "empty"  // it is this cluster, and does not hold its own Cluster
 	ManagementActive  ManagementState = "active" // it holds its own Cluster
 	ManagementPaused  ManagementState = "paused" // it holds its own Cluster, paused
 )
 
-// bootstrapHolding names the state of a bootstrap cluster that answers.
+// bootstrapHolding returns the state of a bootstrap cluster that answers.
 func bootstrapHolding(own *capi.Cluster, suspended bool) BootstrapState {
 	switch {
 	case own != nil && own.Paused:
@@ -112,7 +112,7 @@ func bootstrapHolding(own *capi.Cluster, suspended bool) BootstrapState {
 	return BootstrapEmpty
 }
 
-// managementHolding names the state of a management cluster that answers and is ours.
+// managementHolding returns the state of a management cluster that answers and is proven.
 func managementHolding(own *capi.Cluster) ManagementState {
 	switch {
 	case own == nil:

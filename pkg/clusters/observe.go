@@ -18,11 +18,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// observationBound is for one look at all: what has not answered by then is silent.
+// observationBound bounds one observation: a cluster that has not answered by then is silent.
 const observationBound = 30 * time.Second
 
-// Observe looks at the bootstrap cluster, the management cluster and the machines. It changes nothing, and no error is
-// lost: each is part of what was seen.
+// Observe observes the bootstrap cluster, the management cluster and the machines. It changes nothing, and loses no
+// error: each is part of the observation.
 func (w *World) Observe(ctx context.Context) Observation {
 	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
@@ -37,8 +37,8 @@ func (w *World) Observe(ctx context.Context) Observation {
 	return o
 }
 
-// machines asks which machines exist. A project with thousands of resources takes longer to list than a cluster takes
-// to answer, so --timeout raises this bound.
+// machines lists the machines. A project with thousands of resources takes longer to list than a cluster takes to
+// answer, so --timeout raises this bound.
 func (w *World) machines(ctx context.Context) ([]provider.Machine, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.inventoryBound())
 	defer cancel()
@@ -49,8 +49,8 @@ func (w *World) inventoryBound() time.Duration {
 	return min(max(observationBound, w.Timeout/60), 4*time.Minute)
 }
 
-// ObserveClusters looks at the two clusters only, through the connections that there are: a look that many phases can
-// afford. Nobody asks which machines exist, so without a cluster that answers nothing is known.
+// ObserveClusters observes the two clusters only, through the existing connections, so many phases can afford it. It
+// does not list the machines, and knows nothing about a cluster without a connection.
 func (w *World) ObserveClusters(ctx context.Context) Observation {
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()
@@ -71,7 +71,8 @@ func (w *World) ObserveClusters(ctx context.Context) Observation {
 	return o
 }
 
-// hold returns what a cluster holds of ours, and a Cluster of our name in another namespace if it has none in ours.
+// hold returns what a cluster holds of the scope. If the scope's Cluster is missing, it also returns one of that name
+// in another namespace.
 func (w *World) hold(ctx context.Context, c *kube.Cluster) (holds Holding, elsewhere *capi.Cluster, err error) {
 	if holds, err = Hold(ctx, c.Client, w.Scope); err != nil ||
 		holds.Cluster(w.Cluster) != nil {
@@ -84,16 +85,17 @@ func (w *World) hold(ctx context.Context, c *kube.Cluster) (holds Holding, elsew
 	own := func(c capi.Cluster) bool {
 		return c.Namespace == w.Scope.Namespace && c.Name == w.Cluster
 	}
-	if slices.ContainsFunc(all, own) { // it was made in between
+	if slices.ContainsFunc(all, own) { // it was created between the two requests
 		holds, err = Hold(ctx, c.Client, w.Scope)
 		return holds, nil, err
 	}
-	ours := slices.DeleteFunc(all, func(c capi.Cluster) bool { return !isOurs(c) }) // others may have the name
+	// an unmanaged Cluster may have the name
+	ours := slices.DeleteFunc(all, func(c capi.Cluster) bool { return !isOurs(c) })
 	return holds, Holding{Clusters: ours}.Cluster(w.Cluster), nil
 }
 
-// takenDown says whether a cluster says that the management cluster is taken down: by its own Cluster, or by the
-// release, which outlives it.
+// takenDown reports whether a cluster records that the management cluster is being deleted: in its own Cluster, or in
+// the release, which outlives it.
 func (w *World) takenDown(ctx context.Context, c *kube.Cluster, holds Holding) (bool, error) {
 	if own := holds.Cluster(w.Cluster); own != nil {
 		return own.Deleting || own.Annotations[owned.DownAnnotation] != "", nil
@@ -102,8 +104,8 @@ func (w *World) takenDown(ctx context.Context, c *kube.Cluster, holds Holding) (
 		w.Cluster))
 }
 
-// isOurs says whether `up` had the Cluster made: its own definitions carry the label, and those of a user are applied
-// by the component cluster.
+// isOurs reports whether `up` had the Cluster created. Its own definitions carry the label; the component cluster
+// applies those of a user.
 func isOurs(c capi.Cluster) bool {
 	by := func(what string) string { return c.Labels[kustomizev1.GroupVersion.Group+"/"+what] }
 	return c.Labels[owned.ClusterLabel] == c.Name || by("name") == "cluster" && by("namespace") == flux.Namespace

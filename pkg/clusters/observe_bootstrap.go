@@ -19,7 +19,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// ObserveBootstrap looks at the bootstrap cluster only, through the connection that there is: false without one.
+// ObserveBootstrap observes the bootstrap cluster only, through the existing connection. It returns false without one.
 func (w *World) ObserveBootstrap(ctx context.Context) (BootstrapSide, bool) {
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()
@@ -49,8 +49,8 @@ func (w *World) seeBootstrap(ctx context.Context) BootstrapSide {
 	return BootstrapSide{State: BootstrapSilent, Err: err}
 }
 
-// seeOtherBootstrap refuses a kind cluster of an earlier run beside the cluster of --bootstrap-kubeconfig: each could
-// hold a definition. No state means that there is none.
+// seeOtherBootstrap refuses a kind cluster of an earlier run next to the cluster of --bootstrap-kubeconfig, because
+// each could hold a definition. An empty state means that there is no such kind cluster.
 func (w *World) seeOtherBootstrap(ctx context.Context) BootstrapSide {
 	_, err := w.bootstrapNode(ctx)
 	switch {
@@ -66,7 +66,8 @@ func (w *World) seeOtherBootstrap(ctx context.Context) BootstrapSide {
 	return BootstrapSide{State: BootstrapSilent, Err: err}
 }
 
-// seeNode looks at the bootstrap cluster's container. No state means that it runs, is ours and is finished.
+// seeNode checks the bootstrap cluster's container. An empty state means that it runs, is managed by cluster-init and
+// is finished.
 func (w *World) seeNode(ctx context.Context) BootstrapSide {
 	silent := func(err error) BootstrapSide { return BootstrapSide{State: BootstrapSilent, Err: err} }
 	node, err := w.bootstrapNode(ctx)
@@ -101,7 +102,7 @@ func (w *World) seeNode(ctx context.Context) BootstrapSide {
 	return BootstrapSide{}
 }
 
-// unfinished judges a node that kind did not finish.
+// unfinished returns the state of a node that kind did not finish.
 func (w *World) unfinished(node docker.Container) BootstrapSide {
 	switch busy, err := BeingMade(node, w.StateFolder, w.Now().Add(w.ahead)); {
 	case err != nil:
@@ -114,9 +115,10 @@ func (w *World) unfinished(node docker.Container) BootstrapSide {
 	return BootstrapSide{State: BootstrapUnfinished}
 }
 
-// BeingMade returns an error with the code fault.Busy when another run may be making the kind cluster of a node that is
-// not finished. The lock of the state folder proves that no run with this folder is making it. A run with another
-// folder may, until it would have given up. now is the engine's time: the engine dates its containers.
+// BeingMade returns an error with the code fault.Busy when another run may be creating the kind cluster of an
+// unfinished node. The lock of the state folder proves that no other run with this folder creates it. A run with
+// another folder may, until kind.CreationBound has passed. now is the engine's time, because the engine dates its
+// containers.
 func BeingMade(node docker.Container, stateFolder string, now time.Time) (busy, err error) {
 	id, err := lease.ID(stateFolder)
 	if err != nil {
@@ -130,8 +132,8 @@ func BeingMade(node docker.Container, stateFolder string, now time.Time) (busy, 
 		"or machine, may be making it since %s", node.Created.Local().Format("15:04:05")), fault.Busy, ""), nil
 }
 
-// bootstrapNode returns the bootstrap cluster's container: docker.ErrNotFound when there is no such kind cluster, and
-// an error with the code fault.ClusterForeign when it is not ours.
+// bootstrapNode returns the bootstrap cluster's container. The error is docker.ErrNotFound if there is no such kind
+// cluster, and has the code fault.ClusterForeign if cluster-init does not manage it.
 func (w *World) bootstrapNode(ctx context.Context) (docker.Container, error) {
 	for range listedLooks {
 		node, listed, err := w.lookForNode(ctx)
@@ -151,18 +153,18 @@ func (w *World) bootstrapNode(ctx context.Context) (docker.Container, error) {
 			"\", and give the management cluster another name with --set cluster.name=NAME.")
 }
 
-// listedLooks is how often a node is looked for that is listed and not found: the engine lists one that it is about to
-// make for another run, or has just removed. Seen in TestMatrixTwoAtOnce at 29910b2.
+// listedLooks bounds the attempts to find a node that is listed and not found. The engine lists a node that it is about
+// to create for another run, or has just removed.
 const listedLooks = 4
 
-// unaskedError is of an engine that did not say which kind clusters there are: of one that is listed it is known that
-// it exists.
+// unaskedError is the error of an engine that did not list the kind clusters: it is not known whether the cluster
+// exists.
 type unaskedError struct{ error }
 
-// Unwrap returns why it did not.
+// Unwrap returns why the engine did not list them.
 func (e unaskedError) Unwrap() error { return e.error }
 
-// lookForNode looks once. listed is whether kind lists the cluster.
+// lookForNode checks once. listed reports whether kind lists the cluster.
 func (w *World) lookForNode(ctx context.Context) (node docker.Container, listed bool, err error) {
 	exists, err := w.Kind.Exists(ctx, w.BootstrapName())
 	if err != nil {
@@ -186,7 +188,7 @@ func (w *World) lookForNode(ctx context.Context) (node docker.Container, listed 
 	return node, true, nil
 }
 
-// BootstrapExists says whether there is a bootstrap cluster of ours; one of its name that is not is an error.
+// BootstrapExists reports whether a managed bootstrap cluster exists. An unmanaged one of its name is an error.
 func (w *World) BootstrapExists(ctx context.Context) (bool, error) {
 	if w.BootstrapKubeconfig != "" {
 		return true, nil
@@ -198,7 +200,7 @@ func (w *World) BootstrapExists(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// readBootstrap asks a bootstrap cluster that answers what it holds.
+// readBootstrap reads what a bootstrap cluster that answers holds.
 func (w *World) readBootstrap(ctx context.Context, c *kube.Cluster) BootstrapSide {
 	holds, elsewhere, err := w.hold(ctx, c)
 	if err == nil && elsewhere != nil {
@@ -234,10 +236,10 @@ func (w *World) readBootstrap(ctx context.Context, c *kube.Cluster) BootstrapSid
 		Holds: holds, Suspended: suspended, Down: down, Kubeconfig: kubeconfig}
 }
 
-// occupied returns the other management cluster that a bootstrap cluster of the user's own builds; "": none. One that a
-// pivot has taken out of it is built no more.
+// occupied returns the other management cluster that the user's own bootstrap cluster builds; "" means none. A
+// management cluster that a pivot has moved out of it does not count.
 func (w *World) occupied(ctx context.Context, c *kube.Cluster) (string, error) {
-	if w.BootstrapKubeconfig == "" { // one of kind has the name of its cluster
+	if w.BootstrapKubeconfig == "" { // a kind cluster's name contains its management cluster's
 		return "", nil
 	}
 	by, pivoted, err := rollout.Occupied(ctx, c)

@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// SeeManagement looks at the management cluster, through whichever kubeconfig it answers to. fromBootstrap is the one
-// that the bootstrap cluster holds; nil: none.
+// SeeManagement observes the management cluster through the first kubeconfig that it answers to. fromBootstrap is the
+// one that the bootstrap cluster holds; nil means none.
 func (w *World) SeeManagement(ctx context.Context, fromBootstrap []byte) ManagementSide {
 	all, err := w.candidates(fromBootstrap)
 	if err != nil {
@@ -34,7 +34,7 @@ func (w *World) SeeManagement(ctx context.Context, fromBootstrap []byte) Managem
 	return silent
 }
 
-// unusable is the state of a side whose kubeconfig is not to be used: asking again changes nothing about one that is
+// unusable returns the state of a side whose kubeconfig must not be used. A retry does not help if the kubeconfig is
 // broken, refused or of another cluster.
 func unusable(err error) ManagementState {
 	switch fault.CodeOf(err) {
@@ -44,7 +44,7 @@ func unusable(err error) ManagementState {
 	return ManagementSilent
 }
 
-// readManagement asks a cluster that answers whether it is ours, and what it holds.
+// readManagement checks whether a cluster that answers is the management cluster, and reads what it holds.
 func (w *World) readManagement(ctx context.Context, c candidate, cluster *kube.Cluster) ManagementSide {
 	holds, elsewhere, err := w.hold(ctx, cluster)
 	if err != nil {
@@ -56,7 +56,7 @@ func (w *World) readManagement(ctx context.Context, c candidate, cluster *kube.C
 			elsewhere)}
 	}
 	own := holds.Cluster(w.Cluster)
-	// that it is its own is proven by what it holds, or not at all: others may hold a Cluster of that name
+	// only what the cluster holds can prove it: another cluster may hold a Cluster of that name
 	if own != nil {
 		kept, found, err := w.managementKubeconfig(ctx, cluster)
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// Answering connects to those of the two clusters that answer, for a look at them after a failure, however far the run
-// came. The error tells of those that should answer and do not.
+// Answering connects to those of the two clusters that answer, to observe them after a failure at any point of a run.
+// The error names those that should answer and do not.
 func (w *World) Answering(ctx context.Context) ([]*kube.Cluster, error) {
 	bootstrap, bootstrapErr := w.reachBootstrap(ctx)
 	management, managementErr := w.reachManagement(ctx, bootstrap)
@@ -22,7 +22,7 @@ func (w *World) Answering(ctx context.Context) ([]*kube.Cluster, error) {
 	return clusters, errors.Join(bootstrapErr, managementErr)
 }
 
-// reachBootstrap returns nil without an error where there is none that ever held anything.
+// reachBootstrap returns nil without an error if no bootstrap cluster ever held anything.
 func (w *World) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
 	if w.BootstrapKubeconfig == "" {
 		side := w.seeNode(ctx)
@@ -37,7 +37,7 @@ func (w *World) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
 	return c, nil
 }
 
-// reachManagement returns nil without an error as long as there is none to expect.
+// reachManagement returns nil without an error as long as no management cluster is expected.
 func (w *World) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*kube.Cluster, error) {
 	if known := w.management; known != nil {
 		if err := known.Reachable(ctx); err != nil {
@@ -59,8 +59,8 @@ func (w *World) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*
 	return side.Cluster, side.Err
 }
 
-// builds says whether a bootstrap cluster holds the definition, active: then the management cluster is still being
-// made.
+// builds reports whether a bootstrap cluster holds the active definition: then the management cluster is still being
+// created.
 func (w *World) builds(ctx context.Context, bootstrap *kube.Cluster) bool {
 	holds, _, err := w.hold(ctx, bootstrap)
 	own := holds.Cluster(w.Cluster)

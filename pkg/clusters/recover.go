@@ -15,9 +15,9 @@ import (
 
 const apiServerPort = "6443"
 
-// Recover reads the management cluster's kubeconfig in one of its control-plane machines, saves it, and returns the
-// connection and the files. Whose it is must be proven: by the kubeconfig in the bootstrap cluster or in the state
-// folder, or by what the cluster holds of itself. A file that is another cluster's stays.
+// Recover reads the management cluster's kubeconfig from one of its control-plane machines, saves it, and returns the
+// connection and the files. The kubeconfig in the bootstrap cluster, the one in the state folder, or what the cluster
+// holds must prove its identity. Recover keeps a file of another cluster.
 func (w *World) Recover(ctx context.Context) (c *kube.Cluster, files []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()
@@ -27,7 +27,7 @@ func (w *World) Recover(ctx context.Context) (c *kube.Cluster, files []string, e
 			fmt.Sprintf("the machines of %s are in %s, and cannot be read from here", w.Cluster,
 				w.Provider.Place()), w.byHand())
 	}
-	_, _ = w.AskEngine(ctx) // ports that it publishes are where it runs; who cannot be asked fails below
+	_, _ = w.AskEngine(ctx) // sets the host of published ports; an engine that does not answer fails below
 	found, unread := reader.Administrators(ctx)
 	if len(found) == 0 && unread == nil {
 		return nil, nil, fault.New(fault.ClusterUnreachable,
@@ -53,8 +53,8 @@ func (w *World) Recover(ctx context.Context) (c *kube.Cluster, files []string, e
 			w.Argument+"."))
 }
 
-// savedTruth is a kubeconfig that is the management cluster's for sure; nil where none is left. One that cannot be used
-// proves nothing.
+// savedTruth returns a kubeconfig that is known to be the management cluster's; nil if none is left. A kubeconfig that
+// cannot be used proves nothing.
 func (w *World) savedTruth(fromBootstrap []byte) (*candidate, error) {
 	if fromBootstrap != nil {
 		return &candidate{named: "the one in the bootstrap cluster", kubeconfig: fromBootstrap}, nil
@@ -70,7 +70,7 @@ func (w *World) savedTruth(fromBootstrap []byte) (*candidate, error) {
 	return &candidate{named: path, kubeconfig: content}, nil
 }
 
-// seeAdministrator looks at the management cluster by a kubeconfig that one of its machines holds.
+// seeAdministrator observes the management cluster through a kubeconfig that one of its machines holds.
 func (w *World) seeAdministrator(ctx context.Context, a provider.Administrator, truth *candidate) ManagementSide {
 	silent := func(err error) ManagementSide { return ManagementSide{State: unusable(err), Err: err} }
 	kubeconfig, err := kube.Embedded(a.Kubeconfig)
@@ -98,7 +98,7 @@ func (w *World) seeAdministrator(ctx context.Context, a provider.Administrator, 
 	return w.readManagement(ctx, all[0], cluster)
 }
 
-// byHand is how a person gets the kubeconfig where no program can.
+// byHand returns the hint to get the kubeconfig by hand when no program can.
 func (w *World) byHand() string {
 	return strings.Join([]string{
 		"On a control-plane machine, by SSH or by the console of " + w.Provider.Place() +

@@ -10,7 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// Registry is the registry next to the clusters, for an observation of one of them.
+// Registry returns the registry next to the clusters, for an observation of one of them.
 func (w *World) Registry() readiness.Registry {
 	return readiness.Registry{Name: w.RegistryName(), State: w.registryState}
 }
@@ -30,8 +30,8 @@ func (w *World) registryState(ctx context.Context) (string, error) {
 	return found.Status, nil
 }
 
-// engineHasClusters fails unless the bootstrap cluster or machines that read from the registry are on this engine. The
-// engine of another computer does not have the registry either, which says nothing.
+// engineHasClusters fails unless this engine runs the bootstrap cluster or machines that read from the registry. The
+// engine of another computer lacks the registry too, so its absence there means nothing.
 func (w *World) engineHasClusters(ctx context.Context) error {
 	if _, err := w.Docker.Inspect(ctx, kind.NodeName(w.BootstrapName())); err == nil {
 		return nil

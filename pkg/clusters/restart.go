@@ -10,9 +10,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// startStopped starts what is ours and stopped, as after a reboot, in the order in which it was made: registry,
-// bootstrap cluster, machines. Docker gives out addresses in the order of the starts, and machines do not come up with
-// others than they had.
+// startStopped starts stopped managed containers, as after a reboot, in the order of their creation: registry,
+// bootstrap cluster, machines. Docker assigns addresses in the order of the starts, and machines fail to start with
+// other addresses than before.
 func (w *World) startStopped(ctx context.Context, o Observation, started map[string]bool,
 	report pipeline.Reporter) error {
 	type container struct {

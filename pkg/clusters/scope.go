@@ -25,7 +25,7 @@ type Scope struct {
 	Cluster   string // name of the management cluster's own Cluster
 }
 
-// Identity is what an observer must know of an environment: whose clusters to look for, and how to speak of them.
+// Identity is what an observer must know of an environment: which clusters to find, and how messages name them.
 type Identity struct {
 	Scope
 	EnvironmentName string

@@ -6,7 +6,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// Side is a cluster as the pivot knows it, with the kubeconfig that a person has of it.
+// Side returns a cluster as the pivot uses it, with the path of the user's kubeconfig for it.
 func (w *World) Side(c *kube.Cluster) Side {
 	if c == nil {
 		return Side{}
@@ -23,7 +23,7 @@ func (w *World) Side(c *kube.Cluster) Side {
 	return side
 }
 
-// Suspension is of what would put back, in a cluster, what a move takes away.
+// Suspension suspends what would restore, in a cluster, the objects that a move takes away.
 func Suspension(c *kube.Cluster, s Scope) rollout.Suspension {
 	return rollout.Suspension{Cluster: c, Of: owned.SuspendedFor(s.Namespace, s.Cluster)}
 }

@@ -7,15 +7,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Answered reports whether a server did answer, and refused: its credentials and certificates do not get valid by
-// themselves, so running the same command again does not help.
+// Answered reports whether a server answered and refused. Its credentials and certificates do not become valid by
+// themselves, so a retry does not help.
 func Answered(err error) bool {
 	_, status := errors.AsType[*apierrors.StatusError](err)
 	_, certificate := errors.AsType[x509.CertificateInvalidError](err)
 	return status || certificate
 }
 
-// AnswerHint says how to make a silent management cluster answer, by the cause of its silence; otherwise by default.
+// AnswerHint returns the hint that makes a silent management cluster answer, by the cause of its silence. Without a
+// known cause it returns otherwise.
 func (o Observation) AnswerHint(environment, otherwise string) string {
 	for _, m := range o.Machines {
 		if m.Paused {

@@ -1,6 +1,5 @@
-// Package clusters observes the bootstrap cluster, the management cluster and the machines. It is the only observer of
-// these. A verb begins with one observation, judges it, and observes again right before anything that cannot be
-// undone.
+// Package clusters observes the bootstrap cluster, the management cluster and the machines. Nothing else observes
+// these. A verb begins with one observation, judges it, and observes again right before an irreversible step.
 package clusters
 
 import (
@@ -17,57 +16,57 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// The names by which a run speaks of the two clusters.
+// The names of the two clusters in messages.
 const (
 	BootstrapName  = "bootstrap"
 	ManagementName = "management"
 )
 
-// Subject is the management cluster that a run is about, and how it is found.
+// Subject is the management cluster of a run, and how to find it.
 type Subject struct {
 	Identity
 	BootstrapKubeconfig string // path; an existing cluster instead of kind
 	// where ports that the Docker engine publishes are reached; empty: the host of DOCKER_HOST
 	EngineAddress  string
 	KubeconfigPath string // where the management cluster's kubeconfig is, or goes
-	StateFolder    string // backups go there, and a copy of the kubeconfig
-	// Timeout bounds each wait for a cluster. What does not answer is asked again for a sixtieth of it.
+	StateFolder    string // holds backups and a copy of the kubeconfig
+	// Timeout bounds each wait for a cluster. A run retries a cluster that does not answer for a sixtieth of it.
 	Timeout time.Duration
 }
 
-// BootstrapName is the name of the kind cluster.
+// BootstrapName returns the name of the kind cluster.
 func (s Subject) BootstrapName() string { return owned.BootstrapCluster(s.Cluster) }
 
-// RegistryName is the name of the registry's container.
+// RegistryName returns the name of the registry's container.
 func (s Subject) RegistryName() string { return owned.Registry(s.Cluster) }
 
 // Parts are the systems that a run works with. All are required.
 type Parts struct {
 	Docker   *docker.Client
 	Kind     *kind.Provider
-	Provider provider.Provider // makes the machines
-	// Leases keep runs on other machines from working on the same clusters. Whoever made them gives them back.
+	Provider provider.Provider // creates the machines
+	// Leases keep runs on other machines from working on the same clusters. Their creator releases them.
 	Leases *lease.Set
 	Now    func() time.Time
 }
 
-// World is where a run looks at what there is: the two clusters, the engine, the machines. It keeps connections, and no
-// conclusions: whoever needs to know how far the clusters are looks again.
+// World observes what a run works with: the two clusters, the engine, the machines. It keeps connections and no
+// conclusions: to know the clusters' state, observe again.
 type World struct {
 	Subject
 	Parts
 	engine docker.Info // as it last described itself
-	// by how much the engine's clock was ahead of ours then; containers are dated by it
+	// how far the engine's clock was ahead of ours then; the engine dates containers by it
 	ahead      time.Duration
 	bootstrap  *kube.Cluster         // once it answered
 	management *kube.Cluster         // once it answered and was proven to be this one
-	pause      func(context.Context) // between two looks
+	pause      func(context.Context) // between two observations
 }
 
-// New returns a world that nobody has looked at yet.
+// New returns a World without an observation.
 func New(s Subject, p Parts) *World { return &World{Subject: s, Parts: p, pause: pauseBetweenLooks} }
 
-// Requests is how many API requests were sent so far to both clusters, the move included.
+// Requests returns how many API requests were sent so far to both clusters, including those of the move.
 func (w *World) Requests() int64 {
 	var n int64
 	for _, c := range []*kube.Cluster{w.bootstrap, w.management} {
@@ -78,7 +77,7 @@ func (w *World) Requests() int64 {
 	return n
 }
 
-// Connected returns one of the two clusters, by its name; an error where none was seen to answer.
+// Connected returns one of the two clusters by its name, or an error if it has not answered.
 func (w *World) Connected(name string) (*kube.Cluster, error) {
 	c := map[string]*kube.Cluster{BootstrapName: w.bootstrap, ManagementName: w.management}[name]
 	if c == nil {
@@ -87,24 +86,24 @@ func (w *World) Connected(name string) (*kube.Cluster, error) {
 	return c, nil
 }
 
-// UseAndSave takes over the connections that were made for an observation.
+// UseAndSave takes over the connections of an observation, and saves the management cluster's kubeconfig.
 func (w *World) UseAndSave(o Observation) error {
 	w.Use(o)
 	if o.Management.Cluster == nil {
 		return nil
 	}
-	return w.save(o.Management.Cluster.Kubeconfig) // a load balancer that was started again publishes another port
+	return w.save(o.Management.Cluster.Kubeconfig) // a restarted load balancer publishes another port
 }
 
-// ErrNotConnected says that a cluster has not answered to this run, so far.
+// ErrNotConnected means that a cluster has not answered to this run so far.
 var ErrNotConnected = errors.New("no such cluster has answered to this run")
 
-// Use takes over the connections that were made for an observation, for a look at more: no file is written.
+// Use takes over the connections of an observation, for further reads. It writes no file.
 func (w *World) Use(o Observation) {
 	w.bootstrap, w.management = o.Bootstrap.Cluster, o.Management.Cluster
 }
 
-// AskEngine has the Docker engine describe itself.
+// AskEngine reads the Docker engine's description of itself, and remembers it and its clock.
 func (w *World) AskEngine(ctx context.Context) (docker.Info, error) {
 	info, err := w.Docker.Info(ctx)
 	if err != nil {
