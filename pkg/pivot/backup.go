@@ -16,17 +16,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Keeper says how backups are kept.
+// Keeper defines how backups are kept.
 type Keeper struct {
-	Dir        string            // each is a new folder, or file, in it
-	Recipients backup.Recipients // none: without encryption
-	Signer     backup.Signer     // without a key: without a signature
+	Dir        string            // each backup is a new folder, or file, in it
+	Recipients backup.Recipients // empty means no encryption
+	Signer     backup.Signer     // without a key, backups are not signed
 	Version    string            // of cluster-init
 	Now        func() time.Time
 }
 
-// keepPlanned backs up what a plan moves, notes beside it what it was like, and returns that. The source is not
-// changed, unlike by clusterctl's own backup, which pauses it and may fail to resume it.
+// keepPlanned backs up what a plan moves, and writes and returns the record next to the backup. It does not change the
+// source. clusterctl's own backup pauses the source and may fail to resume it.
 func (k Keeper) keepPlanned(ctx context.Context, source clusters.Side, plan Plan) (*record, error) {
 	r, err := k.planned(ctx, source, plan)
 	if err != nil {
@@ -38,7 +38,7 @@ func (k Keeper) keepPlanned(ctx context.Context, source clusters.Side, plan Plan
 }
 
 func (k Keeper) planned(ctx context.Context, source clusters.Side, plan Plan) (*record, error) {
-	graph, err := capi.Discover(ctx, source.Client, plan.Scope.Namespace) // as it is now: the guards took a while
+	graph, err := capi.Discover(ctx, source.Client, plan.Scope.Namespace) // read again, because the guards took a while
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (k Keeper) planned(ctx context.Context, source clusters.Side, plan Plan) (*
 	}
 	r, err := newRecord(staged.Path, staged.Manifest, graph, plan.Objects, generation(graph, plan))
 	if err == nil {
-		err = r.write() // before the backup has its name: what has one is never taken for verified
+		err = r.write() // before the backup gets its name, so that no backup without a record counts as verified
 	}
 	if err == nil {
 		err = staged.Publish()
@@ -66,7 +66,7 @@ func removed(path string) error {
 	return nil
 }
 
-// generation is that of the management cluster's own Cluster.
+// generation returns the generation of the management cluster's own Cluster.
 func generation(graph *capi.Graph, plan Plan) int64 {
 	for _, o := range plan.Objects {
 		if plan.Scope.IsOwnCluster(o) {
@@ -77,7 +77,7 @@ func generation(graph *capi.Graph, plan Plan) int64 {
 	return 0
 }
 
-// stage writes and checks a backup, which then waits to get its name.
+// stage writes and checks a backup. The backup gets its final name later.
 func (k Keeper) stage(ctx context.Context, side clusters.Side, scope clusters.Scope, graph *capi.Graph,
 	moves []capi.Object,
 	environment []*unstructured.Unstructured) (*backup.Staged, error) {
@@ -121,8 +121,8 @@ func providers(ctx context.Context, side clusters.Side) ([]backup.Provider, erro
 	return kept, err
 }
 
-// kubernetesVersion is what a Cluster's control plane has, as its topology or its control plane object says; empty:
-// neither does.
+// kubernetesVersion returns the version of a Cluster's control plane, from its topology or its control plane object;
+// empty if neither has it.
 func kubernetesVersion(graph *capi.Graph, moves []capi.Object, cluster *unstructured.Unstructured) string {
 	if version, _, _ := unstructured.NestedString(cluster.Object, "spec", "topology", "version"); version != "" {
 		return version

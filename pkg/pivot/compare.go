@@ -12,9 +12,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// compare holds the target against objects as they were, and returns what is wrong with each, without its content: it
-// may be secret. An error means that the target did not say. running is whether the target's controllers may have acted
-// on it already.
+// compare compares the target with recorded objects. It returns the differences without the objects' values, because
+// these may be secret. An error means that the target could not be read. running reports whether the target's
+// controllers may have changed the objects already.
 func compare(ctx context.Context, target clusters.Side, d digester, saved []recorded, running bool) (wrong []string,
 	err error) {
 	for _, want := range saved {
@@ -34,7 +34,7 @@ func compare(ctx context.Context, target clusters.Side, d digester, saved []reco
 	return wrong, nil
 }
 
-// differences returns what of an object did not arrive as it was.
+// differences returns the parts of an object that did not arrive unchanged.
 func (r recorded) differences(d digester, got *unstructured.Unstructured, running bool) []string {
 	if r.Shared { // both sides keep it, and a move never overwrites it
 		return nil
@@ -46,7 +46,8 @@ func (r recorded) differences(d digester, got *unstructured.Unstructured, runnin
 	return wrong
 }
 
-// record notes what an object is like. What a move has begun to delete has annotations of the move.
+// record returns the record of an object. If a move has begun to delete the object, its annotations are those of the
+// move.
 func (d digester) record(o capi.Object, u *unstructured.Unstructured) recorded {
 	r := recorded{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(),
 		Shared: o.Shared, Passing: ofOneMachine(u), parts: d.parts(u)}

@@ -5,8 +5,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// judge tells the phase from what both sides hold. On the target only the management cluster's own Cluster
-// counts: others there may be its users' business, paused or not.
+// judge returns the phase and the stage from what both sides hold. On the target only the management cluster's own
+// Cluster counts: other Clusters there may belong to tenants, paused or not.
 func judge(source, target clusters.Holding, name string) (Phase, Stage) {
 	here, arrived := !source.Empty(), target.Cluster(name) != nil
 	switch {
@@ -17,7 +17,7 @@ func judge(source, target clusters.Holding, name string) (Phase, Stage) {
 	case !here:
 		return Done, StageNone
 	case !arrived && !source.HasPaused():
-		return NotStarted, StageNone // what lies on the target was not put there by a move: RuleTarget judges it
+		return NotStarted, StageNone // no move created what is on the target: RuleTarget checks it
 	case !arrived && len(target.Objects) == 0:
 		return Interrupted, StagePaused
 	case !arrived:
@@ -26,22 +26,22 @@ func judge(source, target clusters.Holding, name string) (Phase, Stage) {
 	return judgeBoth(source, target, name)
 }
 
-// judgeBoth tells the stage when the Cluster is on the target and something is at the source. clusterctl ends
-// creating before it starts deleting, so whatever the source has and the target lacks was not yet created. What the
-// target has of its own, as that of an active tenant, no move has deleted at the source.
+// judgeBoth returns the stage when the Cluster is on the target and something is at the source. clusterctl creates
+// everything before it deletes anything, so what the source has and the target lacks was not yet created. No move has
+// deleted at the source what only the target has, such as an active tenant's objects.
 func judgeBoth(source, target clusters.Holding, name string) (Phase, Stage) {
 	uncopied := len(missing(source.Objects, target.Objects)) > 0
 	deleted := len(missing(target.Moved(), source.Objects)) > 0
 	switch resumed := !target.Cluster(name).Paused; {
 	case len(source.Clusters) == 0 && !uncopied && !resumed:
-		// its last objects without an owner, which clusterctl deletes in any order, Clusters among them
+		// the last objects without an owner, which clusterctl deletes in any order, Clusters among them
 		return Interrupted, StageCopied
-	case uncopied && deleted: // no move deletes before all is created: what the source has may not be all
+	case uncopied && deleted: // no move deletes before all is created: the source may be incomplete
 		return Interrupted, StageConflict
 	case source.HasActive() && (resumed || deleted):
 		return Interrupted, StageConflict
 	case source.HasActive():
-		return Interrupted, StageCopying // somebody resumed the source: it has everything and is the one that counts
+		return Interrupted, StageCopying // a person resumed the source: it is complete, and it counts
 	case uncopied && resumed:
 		return Interrupted, StageConflict
 	case uncopied:
@@ -49,12 +49,12 @@ func judgeBoth(source, target clusters.Holding, name string) (Phase, Stage) {
 	case !resumed:
 		return Interrupted, StageCopied
 	}
-	// The target has everything and is active; what is left at the source is paused and does nothing. This is how
-	// the way out of StageCopied ends: the remains go with the bootstrap cluster.
+	// The target is complete and active; what is left at the source is paused and does nothing. The recovery from
+	// StageCopied ends like this: the remains are deleted with the bootstrap cluster.
 	return Done, StageNone
 }
 
-// among returns the objects that are wanted ones.
+// among returns the objects that are in wanted.
 func among(objects, wanted []capi.Object) []capi.Object {
 	is := map[capi.Key]bool{}
 	for _, o := range wanted {

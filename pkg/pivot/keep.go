@@ -15,9 +15,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Keep backs up the definition that a cluster holds, at any time but that of a move, with what else there is of its
-// environment. It changes nothing in the cluster, and returns where the backup is. What must not be backed up gives an
-// error with the code fault.BackupRefused.
+// Keep backs up the definition that a cluster holds, except during a move, with the other objects of its environment.
+// It changes nothing in the cluster, and returns the path of the backup. If no backup must be made, the error has the
+// code fault.BackupRefused.
 func (k Keeper) Keep(ctx context.Context, side clusters.Side, scope clusters.Scope,
 	environment []*unstructured.Unstructured) (
 	string, backup.Manifest, error) {
@@ -49,14 +49,14 @@ func (k Keeper) Keep(ctx context.Context, side clusters.Side, scope clusters.Sco
 	return staged.Path, staged.Manifest, nil
 }
 
-// MayKeep refuses, with the code fault.BackupRefused, where Keep would, before anything else is read.
+// MayKeep refuses with the code fault.BackupRefused where Keep would, before anything else is read.
 func MayKeep(ctx context.Context, side clusters.Side, scope clusters.Scope) error {
 	_, err := still(ctx, side, scope)
 	return err
 }
 
-// still returns the Clusters of the scope with their UIDs, and refuses where no backup must be made: a restore would
-// resume what somebody has paused, and half of what a move has left is no definition.
+// still returns the Clusters of the scope with their UIDs, and refuses where no backup must be made. A restore would
+// resume what a person has paused, and an interrupted move leaves an incomplete definition.
 func still(ctx context.Context, side clusters.Side, scope clusters.Scope) ([]string, error) {
 	holds, err := clusters.Hold(ctx, side.Client, scope)
 	if err != nil {

@@ -11,17 +11,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// LeftBehind is an object that a move leaves where it is.
+// LeftBehind is an object that a move leaves in its place.
 type LeftBehind struct {
 	Object   capi.Object
-	NeededBy []capi.Object // what moves and names it in its spec
+	NeededBy []capi.Object // moving objects that name it in their spec
 	Reason   string
 	Remedy   string
-	// Rule is the one that refuses the move because of it; "" where nothing that moves needs it.
+	// Rule refuses the move because of this object; "" if no moving object needs it.
 	Rule Rule
 }
 
-// leftBehindSet collects what stays, each object once: for the first reason that is found, and with all that need it.
+// leftBehindSet collects the objects that are left behind, each once: with the first reason that is found, and with all
+// objects that need it.
 type leftBehindSet struct {
 	all   []LeftBehind
 	index map[capi.Key]int
@@ -39,7 +40,8 @@ func (s *leftBehindSet) add(stay LeftBehind) {
 	}
 }
 
-// findLeftBehind finds all that a move would not take: of the namespace, and of what it names elsewhere.
+// findLeftBehind finds all objects that a move would leave behind: those of the namespace, and those that the
+// namespace's objects name elsewhere.
 func (v *view) findLeftBehind(ctx context.Context) error {
 	found := &leftBehindSet{index: map[capi.Key]int{}}
 	for _, stray := range v.source.Orphans() {
@@ -66,7 +68,7 @@ func (v *view) findLeftBehind(ctx context.Context) error {
 	return nil
 }
 
-// orphaned says why an object that belongs to what moves stays.
+// orphaned returns why an object that belongs to moving objects is left behind.
 func (v *view) orphaned(s capi.Orphan) LeftBehind {
 	stay := LeftBehind{Object: s.Object, Rule: RuleObjects}
 	switch {
@@ -98,8 +100,8 @@ func itself(s capi.Orphan) string {
 	return s.Owned.String()
 }
 
-// findKept adds what is copied and not deleted, because a Cluster of another namespace uses the ClusterClass; and the
-// classes of other namespaces that Clusters which move use.
+// findKept adds the ClusterClasses that are copied and not deleted, because a Cluster of another namespace uses them.
+// It also adds the classes of other namespaces that moving Clusters use.
 func (v *view) findKept(found *leftBehindSet) {
 	for class, users := range v.usedElsewhere() {
 		for _, o := range v.source.Below(class) {
@@ -118,7 +120,7 @@ func (v *view) findKept(found *leftBehindSet) {
 	}
 }
 
-// findNamed adds what moving objects name, and what does not move with them.
+// findNamed adds the objects that moving objects name and that do not move.
 func (v *view) findNamed(ctx context.Context, found *leftBehindSet) error {
 	var outside []capi.Reference
 	copies := map[capi.Key]capi.Copy{}
@@ -143,8 +145,8 @@ func (v *view) findNamed(ctx context.Context, found *leftBehindSet) error {
 	return v.addLacking(ctx, found, slices.Concat(outside, unread))
 }
 
-// unlabelled says of an object of the namespace that a moving one names whether it may stay: the target has a copy of
-// the Secrets that the chart makes on both sides.
+// unlabelled reports whether an object of the namespace that a moving one names may be left behind. The target has a
+// copy of the Secrets that the chart creates on both sides.
 func (v *view) unlabelled(ref capi.Reference, copied capi.Copy) LeftBehind {
 	stay := LeftBehind{Object: ref.To, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects, Remedy: v.label(ref.To),
 		Reason: "nothing that is moved owns it, and it has no label " + clusterctlv1.ClusterctlMoveLabel}
@@ -159,12 +161,12 @@ func (v *view) unlabelled(ref capi.Reference, copied capi.Copy) LeftBehind {
 	return stay
 }
 
-// label is how a person has an object moved.
+// label returns the command that labels an object so that it moves.
 func (v *view) label(o capi.Object) string {
 	return v.onObject("label", o) + " " + clusterctlv1.ClusterctlMoveLabel + "="
 }
 
-// findUnread returns what moving objects name, what no move ever looks at, and what exists at the source.
+// findUnread returns the references of moving objects that no move reads, and whose objects exist at the source.
 func (v *view) findUnread(ctx context.Context) ([]capi.Reference, error) {
 	mentions := v.source.ExternalRefs()
 	var keys []capi.Key
@@ -184,8 +186,8 @@ func (v *view) findUnread(ctx context.Context) ([]capi.Reference, error) {
 	return found, nil
 }
 
-// addLacking adds what is named, what no move takes, and what the target does not have either. It may well have it:
-// what belongs to the whole cluster or to another namespace is often installed on both sides.
+// addLacking adds named objects that no move takes and that the target lacks. Objects of the whole cluster or of
+// another namespace are often installed on both sides.
 func (v *view) addLacking(ctx context.Context, found *leftBehindSet, refs []capi.Reference) error {
 	var keys []capi.Key
 	for _, ref := range refs {

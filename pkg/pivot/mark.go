@@ -11,14 +11,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// ResumeMarked resumes what a finished move has left paused on its target: it was killed between the Clusters of the
-// namespace that it resumes. What a person has paused stays so.
+// ResumeMarked resumes what a finished move has left paused on its target, because the move was killed while it resumed
+// the Clusters of the namespace. What a person has paused stays paused.
 func ResumeMarked(ctx context.Context, target clusters.Side, scope clusters.Scope) error {
 	holding, err := clusters.Hold(ctx, target.Client, scope)
 	if err != nil {
 		return fmt.Errorf("see what is paused on the target: %w", err)
 	}
-	if own := holding.Cluster(scope.Cluster); own == nil || own.Paused { // then it is not finished
+	if own := holding.Cluster(scope.Cluster); own == nil || own.Paused { // the move is not finished
 		return nil
 	}
 	if err := resume(ctx, target, holding.PausedByMove(scope)); err != nil {
@@ -27,10 +27,10 @@ func ResumeMarked(ctx context.Context, target clusters.Side, scope clusters.Scop
 	return nil
 }
 
-// PausedBeside returns the step that resumes what is paused on a target beside the management cluster's own Cluster:
-// other Clusters of its namespace, and ClusterClasses. A move pauses these too, and one that another machine or a
-// person has finished may have left them so; but whoever they belong to may have paused them. It has no objects where
-// none is.
+// PausedBeside returns the step that resumes what is paused on a target next to the management cluster's own Cluster:
+// other Clusters of its namespace, and ClusterClasses. A move pauses these too, and may have left them paused if
+// another machine or a person finished it. Their owner may also have paused them. The step has no objects if nothing is
+// paused.
 func PausedBeside(ctx context.Context, target client.Client, scope clusters.Scope) (Step, error) {
 	holding, err := clusters.Hold(ctx, target, scope)
 	if err != nil {

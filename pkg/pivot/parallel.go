@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// askedAtOnce bounds how many requests a rule has under way: webhooks that do not answer take seconds each.
+// askedAtOnce bounds how many requests of a rule run at the same time: webhooks that do not answer take seconds each.
 const askedAtOnce = 8
 
-// inParallel calls do for 0 to n-1 and returns what went wrong, all of it.
+// inParallel calls do for 0 to n-1 and joins all errors.
 func inParallel(n int, do func(int) error) error {
 	failures := make([]error, n)
 	places := make(chan struct{}, askedAtOnce)

@@ -19,17 +19,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// parts are the digests of what must arrive of an object: nobody can tell from them what it holds.
+// parts are the digests of what must arrive of an object. They do not reveal its values.
 type parts struct {
 	Fields      map[string]string `json:"fields,omitempty"` // spec, data and so on
 	Labels      []string          `json:"labels,omitempty"`
 	Annotations []string          `json:"annotations,omitempty"`
-	// Controllers are annotations that controllers of Cluster API write, and may write anew as soon as they run.
+	// Controllers are annotations that controllers of Cluster API write, and may rewrite as soon as they run.
 	Controllers []string `json:"controllers,omitempty"`
 	Owners      []string `json:"owners,omitempty"`
 }
 
-// digester makes digests with a random key: without it nobody can try out what a Secret may hold.
+// digester makes digests with a random key. Without the key, guesses of a Secret's values cannot be tested.
 type digester []byte
 
 func newDigester() digester {
@@ -42,12 +42,12 @@ func (d digester) digest(texts ...string) string {
 	mac := hmac.New(sha256.New, d)
 	for _, text := range texts {
 		mac.Write([]byte(text))
-		mac.Write([]byte{0}) // no text of an object holds one
+		mac.Write([]byte{0}) // a separator, because no text of an object has this byte
 	}
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// parts returns the digests of an object, without what a move itself changes: whether it is paused, the marks of the
+// parts returns the digests of an object without what a move itself changes: whether it is paused, the marks of the
 // move, the owners' UIDs, the status.
 func (d digester) parts(u *unstructured.Unstructured) parts {
 	users, controllers := keptAnnotations(u)
@@ -77,9 +77,8 @@ func (d digester) pairs(what string, values map[string]string) []string {
 	return all
 }
 
-// missing names the parts of p that got does not have. Labels, annotations and owners that were added are no loss: the
-// target's controllers and webhooks may do so. Of the fields all must be the same. running is whether the target's
-// controllers may have acted already.
+// missing returns the parts of p that got lacks. The target's controllers and webhooks may add labels, annotations and
+// owners; all fields must be the same. running reports whether the target's controllers may have acted already.
 func (p parts) missing(got parts, running bool) []string {
 	keys := maps.Clone(p.Fields)
 	if keys == nil {
@@ -107,8 +106,8 @@ func (p parts) missing(got parts, running bool) []string {
 	return names
 }
 
-// content is a field as JSON, without what may change: a number is the same whether it was read from a file or not.
-// What is empty is nothing.
+// content returns a field as JSON. A number is the same whether it was read from a file or an API server, and an empty
+// value equals none.
 func content(u *unstructured.Unstructured, key string) string {
 	value := u.Object[key]
 	if fields, isMap := value.(map[string]any); isMap && key == "spec" {
@@ -122,15 +121,15 @@ func content(u *unstructured.Unstructured, key string) string {
 		value = fields
 	}
 	text, err := json.Marshal(value)
-	// what comes from an API server or a file is always JSON
+	// what an API server or a file holds is always JSON
 	if err != nil || slices.Contains([]string{"null", "{}", "[]"}, string(text)) {
 		return ""
 	}
 	return string(text)
 }
 
-// scaledByOthers says whether the Cluster Autoscaler, or who else looks after a MachinePool, sets the replicas whenever
-// it sees fit.
+// scaledByOthers reports whether the Cluster Autoscaler, or another manager of a MachinePool, may set the replicas at
+// any time.
 func scaledByOthers(u *unstructured.Unstructured) bool {
 	annotations := u.GetAnnotations()
 	for _, key := range []string{clusterv1.AutoscalerMinSizeAnnotation, clusterv1.ReplicasManagedByAnnotation} {
@@ -141,8 +140,8 @@ func scaledByOthers(u *unstructured.Unstructured) bool {
 	return false
 }
 
-// keptAnnotations are those that a move keeps: those of users and tools, and those that controllers of Cluster API
-// write.
+// keptAnnotations returns the annotations that a move keeps: those of users and tools, and those that controllers of
+// Cluster API write.
 func keptAnnotations(u *unstructured.Unstructured) (users, controllers map[string]string) {
 	users, controllers = maps.Clone(u.GetAnnotations()), map[string]string{}
 	for _, passing := range []string{clusterv1.PausedAnnotation, clusterctlv1.DeleteForMoveAnnotation,

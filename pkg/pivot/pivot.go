@@ -1,5 +1,5 @@
-// Package pivot moves the definition of a management cluster from the bootstrap cluster into itself: it plans,
-// guards, backs up, moves, verifies, and tells from what both sides hold how far an earlier move has come.
+// Package pivot moves the definition of a management cluster from the bootstrap cluster into itself. It plans, guards,
+// backs up, moves and verifies. From what both sides hold it finds how far an earlier move has come.
 package pivot
 
 import (
@@ -11,37 +11,38 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// Flux stops and resumes whatever would put back, or prune, what a move takes away. Resume is called only while
-// nothing was moved yet.
+// Flux suspends and resumes what would restore, or prune, the objects that a move takes away. Resume is called only
+// while nothing was moved yet.
 type Flux interface {
 	Suspend(ctx context.Context) error
 	Resume(ctx context.Context) error
-	// Stands is whether it is suspended for this pivot: then one was begun.
+	// Stands reports whether Flux is suspended for this pivot: then a pivot was begun.
 	Stands(ctx context.Context) (bool, error)
 }
 
-// Mover carries out a move; capi.Move is the real one.
+// Mover performs a move; capi.Move is the real one.
 type Mover func(ctx context.Context, in capi.MoveInput) error
 
-// Input is what Run needs. All fields but Announce and Log are required, if they do not say otherwise.
+// Input is what Run needs. All fields but Announce and Log are required, unless their comments say otherwise.
 type Input struct {
 	Source, Target clusters.Side
-	// Back is for a move away from a management cluster that is not well: its providers and Machines need not be ready.
+	// Back marks a move away from an unhealthy management cluster: its providers and Machines need not be ready.
 	Back      bool
 	Scope     clusters.Scope
 	BackupDir string // the backup is a new folder, or file, in it
-	// Recipients are who can open the backup; none, which is allowed: it is not encrypted.
+	// Recipients can open the backup. Without recipients, which is allowed, it is not encrypted.
 	Recipients backup.Recipients
 	// Signer signs the backup; without a key it is not signed.
 	Signer  backup.Signer
 	Version string // of cluster-init, for the backup; may be empty
-	// Patience is for how long a source that is resumed to be moved again may take to be well; 0: it is looked at once.
+	// Patience bounds the wait for a resumed source to become healthy before it is moved again. Zero means a single
+	// check.
 	Patience time.Duration
 	Flux     Flux
 	Move     Mover
 	Now      func() time.Time
-	// Announce is called when the move is certain and nothing was moved yet, once for each attempt; nil: nobody has
-	// anything to say.
+	// Announce is called when the move is certain and nothing was moved yet, once for each attempt. Nil means no
+	// announcement.
 	Announce func(context.Context) error
 	Log      func(string) // progress lines; nil drops them
 
@@ -50,10 +51,10 @@ type Input struct {
 
 // Result is what a pivot did.
 type Result struct {
-	Already bool          // true when an earlier run had done it all: the rest is then empty
+	Already bool          // an earlier run had finished the pivot: the other fields are empty
 	Moved   []capi.Object // as they were at the source
 	Backup  string        // the folder, or the encrypted file, that holds what was moved
-	// Extra are objects on the target that were not planned: its controllers run again by the time they are
-	// looked at, and may have made new ones.
+	// Extra are objects on the target that were not planned. Its controllers run again during the verification, and may
+	// have created new ones.
 	Extra []capi.Object
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Plan is what a move would take along, found without changing anything. A plan exists only if no rule refuses it.
+// Plan is what a move would take, found without changing anything. A plan exists only if no rule refuses it.
 type Plan struct {
 	Scope     clusters.Scope
 	Objects   []capi.Object   // sorted by kind, namespace and name; never empty
 	Providers []capi.Provider // of the source; the target has the same versions
 }
 
-// newPlan reads both sides and holds them against the rules. A move that must not start gives an error with the
-// code fault.PivotRefused which lists all reasons, each a Refusal; one that could not be judged, because an API
-// did not answer, gives fault.ClusterUnreachable.
+// newPlan reads both sides and checks them by the rules. If the move must not start, the error has the code
+// fault.PivotRefused and lists all reasons, each a Refusal. If an API did not answer, it has the code
+// fault.ClusterUnreachable.
 func newPlan(ctx context.Context, source, target clusters.Side, scope clusters.Scope, rules []check) (Plan, error) {
 	v, refusals, err := inspect(ctx, source, target, scope, rules)
 	if err != nil {
@@ -33,14 +33,14 @@ func newPlan(ctx context.Context, source, target clusters.Side, scope clusters.S
 	return Plan{Scope: scope, Objects: v.moves, Providers: v.sourceProviders}, nil
 }
 
-// CheckSides says whether two clusters fit together for a move, as far as that is known before it: for who has to do
-// something that cannot be undone first. Its error is that of a move that must not start.
+// CheckSides checks whether two clusters fit together for a move, as far as that is known before it. Callers use it
+// before an irreversible step. Its error is that of a move that must not start.
 func CheckSides(ctx context.Context, source, target clusters.Side, scope clusters.Scope) error {
 	_, err := newPlan(ctx, source, target, scope, rulesOfSides)
 	return err
 }
 
-// inspect holds both sides against the rules, all of them.
+// inspect checks both sides by all of the rules.
 func inspect(ctx context.Context, source, target clusters.Side, scope clusters.Scope, rules []check) (*view, []*Refusal,
 	error) {
 	v, err := newView(ctx, source, target, scope)
@@ -58,7 +58,7 @@ func inspect(ctx context.Context, source, target clusters.Side, scope clusters.S
 	return v, all, nil
 }
 
-// refusedBy lists all reasons why a move must not start.
+// refusedBy returns an error with all reasons why a move must not start.
 func refusedBy(scope clusters.Scope, refusals []*Refusal) error {
 	var reasons []error
 	for _, r := range refusals {
@@ -72,7 +72,7 @@ func refusedBy(scope clusters.Scope, refusals []*Refusal) error {
 			"about each: cluster-init pivot plan.")
 }
 
-// unreadable is the fault of a side that could not be read before anything was moved.
+// unreadable returns the fault of a side that could not be read before anything was moved.
 func unreadable(err error) error {
 	err = fmt.Errorf("look at both sides of the move: %w", err)
 	if apierrors.IsForbidden(err) {

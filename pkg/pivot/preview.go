@@ -12,13 +12,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Preview is what a pivot would do, found without changing anything: also where a rule refuses it.
+// Preview is what a pivot would do, found without changing anything. It exists also if a rule refuses the pivot.
 type Preview struct {
 	Scope          clusters.Scope
 	Source, Target clusters.Side
 	State          State
-	Begun          bool // Flux is suspended for a pivot, which is the first thing that one does
-	// The rest is empty where no move is ahead: when it is finished, or one was interrupted.
+	Begun          bool // Flux is suspended for a pivot, which is a pivot's first step
+	// The fields below are empty if no move is ahead: it is finished, or one was interrupted.
 	Groups   [][]capi.Object // as a move creates them, one group after the other
 	Stays    []LeftBehind
 	Refusals []*Refusal
@@ -27,8 +27,8 @@ type Preview struct {
 	graph *capi.Graph
 }
 
-// NewPreview looks at both sides as Run does before it changes anything, with the same rules. begun is whether Flux
-// stands still for a pivot. An error has the code fault.ClusterUnreachable: it could not look.
+// NewPreview observes both sides as Run does before it changes anything, with the same rules. begun reports whether
+// Flux is suspended for a pivot. An error has the code fault.ClusterUnreachable: a side could not be read.
 func NewPreview(ctx context.Context, source, target clusters.Side, scope clusters.Scope, begun bool) (Preview, error) {
 	state, err := ReadState(ctx, source, target, scope)
 	if err != nil {
@@ -51,16 +51,16 @@ func NewPreview(ctx context.Context, source, target clusters.Side, scope cluster
 	return p, nil
 }
 
-// Finished is whether the target holds all of it.
+// Finished reports whether the target holds everything.
 func (p Preview) Finished() bool { return p.State.Phase == Done }
 
-// Interrupted is whether an earlier move has to be ended first. A Cluster that is paused while no pivot began was
-// paused by a person: a rule refuses that.
+// Interrupted reports whether an earlier move must be finished first. If a Cluster is paused and no pivot began, a
+// person paused it: a rule refuses that.
 func (p Preview) Interrupted() bool {
 	return p.State.Phase == Interrupted && (p.Begun || p.State.Stage != StagePaused)
 }
 
-// MayStart is whether a move may start.
+// MayStart reports whether a move may start.
 func (p Preview) MayStart() bool {
 	return !p.Finished() && !p.Interrupted() && len(p.Refusals) == 0
 }
@@ -73,7 +73,7 @@ func (p Preview) Recovery() []Step {
 	return p.State.Recovery()
 }
 
-// CheckRecord fails where Run would: what this machine has noted in dir of the interrupted move cannot be read.
+// CheckRecord fails where Run would: if this machine's record in dir of the interrupted move cannot be read.
 func (p Preview) CheckRecord(ctx context.Context, dir string) error {
 	if !p.Interrupted() {
 		return nil
@@ -83,10 +83,10 @@ func (p Preview) CheckRecord(ctx context.Context, dir string) error {
 	return err
 }
 
-// Parent returns the owner below which an object is shown in a tree; false: it has none.
+// Parent returns the owner below which a tree shows an object; false if it has none.
 func (p Preview) Parent(o capi.Object) (capi.Object, bool) { return p.graph.Parent(o) }
 
-// Err returns nil when a move may start, and when one is finished; else a fault with the code fault.PivotRefused. Its
+// Err returns nil when a move may start or is finished. Otherwise the error has the code fault.PivotRefused, and its
 // hint has commands for the environment.
 func (p Preview) Err(environment string) error {
 	switch {
@@ -106,7 +106,7 @@ func (p Preview) Err(environment string) error {
 	return nil
 }
 
-// notes are what a person should know and what does not stand in the way.
+// notes returns facts that a person should know and that do not block the move.
 func (v *view) notes() []string {
 	var notes []string
 	for _, o := range v.moves {

@@ -17,16 +17,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// recordFormat is the version of that file. No other one is read.
+// recordFormat is the version of the record file. No other version is read.
 const recordFormat = 1
 
-// record is what this machine knows of a move that it began, as long as nobody has seen that all of it arrived:
-// digests, by which the target can be compared also when the backup is encrypted.
+// record is what this machine knows of a move that it began, until the move is verified. It holds digests, so that the
+// target can be compared even if the backup is encrypted.
 type record struct {
 	Format   int    `json:"format"`
 	Backup   string `json:"backup"` // the name of the folder or file
 	Identity string `json:"identity,omitempty"`
-	// Generation is that of the Cluster at the source before it was paused: who resumes it there raises it.
+	// Generation is that of the Cluster at the source before it was paused. Resuming the Cluster there raises it.
 	Generation int64      `json:"generation,omitempty"`
 	Key        digester   `json:"key"`
 	Objects    []recorded `json:"objects"`
@@ -41,7 +41,7 @@ type recorded struct {
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
 	Shared     bool   `json:"shared,omitempty"`  // both sides keep it
-	Passing    bool   `json:"passing,omitempty"` // it goes when its machine is replaced
+	Passing    bool   `json:"passing,omitempty"` // it is deleted when its machine is replaced
 	parts
 }
 
@@ -52,7 +52,7 @@ func (r recorded) object() capi.Object {
 // String returns the object as "Kind namespace/name".
 func (r recorded) String() string { return r.object().String() }
 
-// objects are all that are recorded.
+// objects returns all recorded objects.
 func (r *record) objects() []capi.Object {
 	if r == nil {
 		return nil
@@ -64,13 +64,13 @@ func (r *record) objects() []capi.Object {
 	return all
 }
 
-// marker is the path of the record beside a backup. It is not in the folder: it goes when the move is verified, and the
-// backup stays as it is.
+// marker returns the path of the record next to a backup. The record is not in the backup's folder: it is removed when
+// the move is verified, and the backup stays unchanged.
 func marker(backup string) string {
 	return strings.TrimSuffix(backup, owned.EncryptedSuffix) + owned.UnverifiedSuffix
 }
 
-// newRecord notes what a staged backup holds.
+// newRecord returns the record of a staged backup.
 func newRecord(path string, m backup.Manifest, graph *capi.Graph, moves []capi.Object, generation int64) (
 	*record, error) {
 	r := &record{Format: recordFormat, Backup: filepath.Base(path), Identity: m.Identity, Generation: generation,
@@ -85,7 +85,7 @@ func newRecord(path string, m backup.Manifest, graph *capi.Graph, moves []capi.O
 	return r, nil
 }
 
-// write writes the record, before the backup has its name and before the move: only what was verified takes it away.
+// write writes the record, before the backup has its name and before the move. Only a verification removes it.
 func (r *record) write() (err error) {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -127,8 +127,8 @@ func readRecord(path string) (*record, error) {
 	return r, nil
 }
 
-// ofPreviousCluster says whether the record is of an earlier cluster of the same name: neither side has its certificate
-// authority, and at least one has another.
+// ofPreviousCluster reports whether the record is of an earlier cluster of the same name. Then neither side has its
+// certificate authority, and at least one has another.
 func (r *record) ofPreviousCluster(ctx context.Context, scope clusters.Scope, sides ...clusters.Side) (bool, error) {
 	other := false
 	for _, side := range sides {
@@ -151,8 +151,8 @@ func (r *record) ofPreviousCluster(ctx context.Context, scope clusters.Scope, si
 	return other, nil
 }
 
-// sourceResumedSince says whether somebody has resumed the source since: what it was like before says nothing any more,
-// another attempt may have moved what came after.
+// sourceResumedSince reports whether a person has resumed the source since. Then the record is outdated, because
+// another attempt may have moved later changes.
 func (r *record) sourceResumedSince(source clusters.Holding, scope clusters.Scope) bool {
 	own := source.Cluster(scope.Cluster)
 	if own == nil || r.Generation == 0 {
@@ -165,7 +165,7 @@ func (r *record) sourceResumedSince(source clusters.Holding, scope clusters.Scop
 	return own.Generation > r.Generation+changes
 }
 
-// syncDir makes a new name survive a crash of the machine.
+// syncDir makes a new file name survive a crash of the machine.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

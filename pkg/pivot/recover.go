@@ -20,8 +20,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 )
 
-// recover ends an interrupted pivot, whoever began it. Like a move it is finished also when ctx is cancelled after its
-// start.
+// recover finishes an interrupted pivot, whichever machine began it. Like a move, it is finished even if ctx is
+// cancelled after its start.
 func (in Input) recover(ctx context.Context, state State) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
@@ -47,7 +47,7 @@ func (in Input) recover(ctx context.Context, state State) (Result, error) {
 	return in.finish(lasting, state, saved, steps)
 }
 
-// pausedByHand refuses to resume, and to move, what a person has paused at the source since the move was begun.
+// pausedByHand refuses to resume or move what a person has paused at the source since the move began.
 func (in Input) pausedByHand(state State) error {
 	var refusals []*Refusal
 	for _, o := range state.Source.PausedByHand(in.Scope) {
@@ -59,8 +59,8 @@ func (in Input) pausedByHand(state State) error {
 		Step{ActionResume, AtSource, state.Source.PausedByHand(in.Scope)}.Command(in.Source, in.Target, in.Scope))
 }
 
-// saved returns what the interrupted move backed up; nil where it was begun on another machine, where the record is of
-// an earlier cluster of the same name, and where somebody has resumed the source since: then only what is there now
+// saved returns the record of the interrupted move. It returns nil if another machine began the move, if the record is
+// of an earlier cluster of the same name, or if a person has resumed the source since. Then only the current state
 // counts.
 func (in Input) saved(ctx context.Context, state State) (*record, error) {
 	path, err := Unverified(in.BackupDir, in.Scope.Cluster)
@@ -87,8 +87,8 @@ func (in Input) saved(ctx context.Context, state State) (*record, error) {
 	return r, nil
 }
 
-// moveAgain resumes the source, which has everything, and repeats the move. Flux is suspended first: the source acts
-// again for a moment.
+// moveAgain resumes the source, which is complete, and repeats the move. It suspends Flux first, because the source
+// acts again for a moment.
 func (in Input) moveAgain(ctx context.Context, state State, saved *record, paused []capi.Object) (Result, error) {
 	here, err := capi.Discover(ctx, in.Source.Client, in.Scope.Namespace)
 	if err != nil {
@@ -112,7 +112,8 @@ func (in Input) moveAgain(ctx context.Context, state State, saved *record, pause
 	return in.backUpAndMove(ctx, plan)
 }
 
-// planOnceWell plans when the source, which was paused until now, is well: its controllers may have to say so anew.
+// planOnceWell plans when the source, which was paused until now, is healthy. Its controllers may have to report its
+// state again.
 func (in Input) planOnceWell(ctx context.Context, saved *record) (Plan, error) {
 	deadline := in.Now().Add(in.Patience)
 	for said := false; ; {
@@ -132,7 +133,7 @@ func (in Input) planOnceWell(ctx context.Context, saved *record) (Plan, error) {
 	}
 }
 
-// finish takes the steps that end what only has to be ended: the target has everything.
+// finish performs the remaining steps: the target is complete.
 func (in Input) finish(ctx context.Context, state State, saved *record, steps []Step) (Result, error) {
 	left, err := in.leftAtSource(ctx, state)
 	if err != nil {
@@ -148,7 +149,7 @@ func (in Input) finish(ctx context.Context, state State, saved *record, steps []
 		case ActionResume:
 			err = resume(ctx, in.Target, step.Objects)
 		default:
-			err = errors.ErrUnsupported // a step that nobody has thought of
+			err = errors.ErrUnsupported // an unknown step
 		}
 		if err != nil {
 			return Result{}, retryable(fmt.Errorf("%s at the %s: %w", step.Action, step.Where, err))
@@ -159,15 +160,15 @@ func (in Input) finish(ctx context.Context, state State, saved *record, steps []
 	}
 	in.Log(fmt.Sprintf("the target has all of it, %d objects that were left at the source are deleted", len(left)))
 	result := Result{Moved: state.Target.Objects}
-	if saved == nil { // what the source had lost before was not compared: a machine that has the backup still may
+	if saved == nil { // what the source had lost was not compared: a machine with the backup still can
 		return result, forget(in.BackupDir, in.Scope.Cluster)
 	}
 	result.Backup = saved.path
 	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir, saved.objects()) // all of it was just compared
 }
 
-// differing compares the target with what was moved, each object in the newest state that is known: what the source
-// still has is newer than the backup.
+// differing compares the target with the moved objects, each in its newest known state: what the source still has is
+// newer than the backup.
 func (in Input) differing(ctx context.Context, saved *record, left []*unstructured.Unstructured) ([]string, error) {
 	d := newDigester()
 	newest := map[capi.Key]bool{}
@@ -189,7 +190,7 @@ func retryable(err error) error {
 	return fault.Retryable(err, fault.PivotFailed, "Run the same command again: it goes on from here.")
 }
 
-// stop refuses to go on where a person has to compare: nothing was touched.
+// stop refuses to continue if a person has to compare. Nothing was changed.
 func (in Input) stop(state State, saved *record, why string) error {
 	keep := "Nothing was changed. Compare both clusters:\n" + joinLines(Kubectl(in.Source, in.Scope)+" get cluster-api",
 		Kubectl(in.Target, in.Scope)+" get cluster-api")
@@ -205,7 +206,7 @@ func (in Input) stop(state State, saved *record, why string) error {
 		in.Scope.Namespace, in.Scope.Cluster, state.Stage, why), keep)
 }
 
-// leftAtSource reads what the source still has.
+// leftAtSource reads the objects that the source still has.
 func (in Input) leftAtSource(ctx context.Context, state State) ([]*unstructured.Unstructured, error) {
 	if in.Source.Client == nil || len(state.Source.Objects) == 0 {
 		return nil, nil
@@ -238,9 +239,9 @@ func resume(ctx context.Context, side clusters.Side, clusters []capi.Object) err
 	return nil
 }
 
-// deleteAll deletes objects as a move does: at once, without what their finalizers stand for, as the target looks after
-// them. What belongs to a Cluster goes first, so that the next run sees that something is gone, see apart. Clusters go
-// last, since as long as one is there its controllers know that it is paused.
+// deleteAll deletes objects as a move does: immediately and without their finalizers' work, because the target manages
+// what they stand for. What belongs to a Cluster is deleted first, so that the next run sees the deletion. Clusters are
+// deleted last: while a Cluster exists, its controllers know that it is paused.
 func deleteAll(ctx context.Context, side clusters.Side, objects []*unstructured.Unstructured,
 	apart map[capi.Key]bool) error {
 	rank := func(u *unstructured.Unstructured) int {
@@ -264,8 +265,8 @@ func deleteAll(ctx context.Context, side clusters.Side, objects []*unstructured.
 
 func deleteOne(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 	u = u.DeepCopy()
-	// Webhooks look for the mark. Finalizers go before the deletion, so that no controller acts on it, and after it, if
-	// one put its own back.
+	// Webhooks check the mark. Finalizers are removed before the deletion, so that no controller acts on it, and again
+	// after it, in case a controller has added its own again.
 	release := fmt.Sprintf(`{"metadata":{"annotations":{%q:""},"finalizers":[]}}`, clusterctlv1.DeleteForMoveAnnotation)
 	patch := func() error { return c.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(release))) }
 	for _, step := range []func() error{patch, func() error { return c.Delete(ctx, u) }, patch} {

@@ -13,15 +13,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Action is what one step of a recovery does.
+// Action is the action of one recovery step.
 type Action string
 
 // The actions of a recovery.
 const (
 	ActionResume Action = "resume" // unpause the Clusters of a side
-	// move again; what is on the target already is overwritten with what the source has
+	// move again; the source's objects overwrite those that are on the target already
 	ActionMove Action = "move"
-	// see that the target has all of it as it was, before anything is deleted or resumed
+	// verify that the target holds everything unchanged, before anything is deleted or resumed
 	ActionCompare Action = "compare"
 	ActionDelete  Action = "delete" // delete from the source what the target has
 )
@@ -35,19 +35,19 @@ const (
 	AtTarget Where = "target"
 )
 
-// Step is one step of a recovery, which Run carries out, and which a person can do with Command.
+// Step is one step of a recovery. Run performs it, or a person does with Command.
 type Step struct {
 	Action Action
 	Where  Where
-	// Objects are those that are resumed or deleted.
+	// Objects are the objects to resume or delete.
 	Objects []capi.Object
 }
 
-// Recovery returns what ends an interrupted pivot, in order; nil where there is nothing to end, where the sides
-// disagree in a way that no interrupted move leaves, and where a person has paused what has to be resumed.
+// Recovery returns the steps that finish an interrupted pivot, in order. It returns nil if there is nothing to finish,
+// if the sides disagree in a way that no interrupted move leaves, or if a person has paused what must be resumed.
 //
-// Only what bears the mark of this move is resumed. Nothing is resumed on one side while the other could act on the
-// same machines, and nothing is deleted before it was compared.
+// It resumes only what bears the mark of this move. It resumes nothing on one side while the other could act on the
+// same machines, and deletes nothing before it was compared.
 func (s State) Recovery() []Step {
 	switch {
 	case !s.Explained(), s.sourceIsComplete() && len(s.Source.PausedByHand(s.scope)) > 0:
@@ -64,24 +64,24 @@ func (s State) Recovery() []Step {
 	return []Step{{ActionCompare, AtTarget, nil}, {ActionDelete, AtSource, s.Source.Objects}, resume}
 }
 
-// pausedByMove is whether a move has paused the management cluster's own Cluster on the target. A finished pivot, and a
-// person who paused the Cluster then, would look the same without the mark.
+// pausedByMove reports whether a move has paused the management cluster's own Cluster on the target. Without the mark,
+// a finished pivot whose Cluster a person paused later would look the same.
 func (s State) pausedByMove() bool {
 	return slices.ContainsFunc(s.Target.PausedByMove(s.scope),
 		func(o capi.Object) bool { return s.scope.IsOwnCluster(o) })
 }
 
-// sourceIsComplete says whether the source still has everything, so that moving again is safe: nothing of it is gone,
-// or marked to go.
+// sourceIsComplete reports whether the source is complete, so that a repeated move is safe: nothing of it is deleted,
+// or marked for deletion.
 func (s State) sourceIsComplete() bool {
-	if s.Stage == StagePaused || s.Stage == StageCopying { // all of it was not even created on the target
+	if s.Stage == StagePaused || s.Stage == StageCopying { // not everything was created on the target
 		return true
 	}
 	return s.Stage == StageCopied && len(missing(s.Target.Moved(), s.Source.Objects)) == 0 && !s.Source.BeingDeleted
 }
 
-// Err returns nil unless the pivot is interrupted. Then it is a fault with the code fault.PivotFailed which says what
-// is where; its hint holds the commands that lead out. The commands name the kubeconfig files of the two sides.
+// Err returns nil unless the pivot is interrupted. Then the error has the code fault.PivotFailed and reports what is
+// where; its hint holds the commands that finish the pivot. The commands name the kubeconfig files of the two sides.
 func (s State) Err(source, target clusters.Side, scope clusters.Scope) error {
 	if s.Phase != Interrupted {
 		return nil
@@ -92,8 +92,8 @@ func (s State) Err(source, target clusters.Side, scope clusters.Scope) error {
 	return fault.Wrap(err, fault.PivotFailed, s.wayOut(source, target))
 }
 
-// wayOut is what a person does. What is deleted at the source by a recovery stays there, paused: it goes with the
-// bootstrap cluster.
+// wayOut returns what a person does. What a recovery would delete at the source stays there, paused: it is deleted with
+// the bootstrap cluster.
 func (s State) wayOut(source, target clusters.Side) string {
 	if !s.Explained() {
 		return "Two clusters may be managing the same machines. Pause the one that should not, compare both, and keep " +
@@ -115,7 +115,7 @@ func (s State) wayOut(source, target clusters.Side) string {
 		steps = []Step{{ActionResume, AtTarget, s.Target.Paused()}}
 	}
 	for _, step := range steps {
-		// then nothing is half done, and a run moves by itself
+		// in StagePaused nothing is half done, and a run moves by itself
 		if s.Stage != StagePaused || step.Action == ActionResume {
 			lines = append(lines, step.Command(source, target, s.scope))
 		}
@@ -123,7 +123,7 @@ func (s State) wayOut(source, target clusters.Side) string {
 	return joinLines(append(lines, "Then run the same command again.")...)
 }
 
-// whatIsWhere says how far an interrupted move came.
+// whatIsWhere describes how far an interrupted move came.
 func (s State) whatIsWhere() string {
 	switch {
 	case s.Stage == StagePaused:
@@ -136,7 +136,7 @@ func (s State) whatIsWhere() string {
 	return "The target has everything, paused."
 }
 
-// Command is how a person does a step; "" where a person need not.
+// Command returns the command for a step; "" if a person need not do it.
 func (s Step) Command(source, target clusters.Side, scope clusters.Scope) string {
 	side := map[Where]clusters.Side{AtSource: source, AtTarget: target}[s.Where]
 	switch s.Action {
@@ -158,7 +158,7 @@ func (s Step) Command(source, target clusters.Side, scope clusters.Scope) string
 var resumable = map[string]string{clusterv1.ClusterKind: "clusters.cluster.x-k8s.io",
 	"ClusterClass": "clusterclasses.cluster.x-k8s.io"}
 
-// resumed is the patch that resumes a Cluster, or a ClusterClass, which only has the annotation.
+// resumed returns the patch that resumes a Cluster, or a ClusterClass, which only has the annotation.
 func resumed(o capi.Object) string {
 	annotations := `"metadata":{"annotations":{"` + clusterv1.PausedAnnotation + `":null,"` + owned.PivotAnnotation +
 		`":null}}`
@@ -168,7 +168,7 @@ func resumed(o capi.Object) string {
 	return `{` + annotations + `}`
 }
 
-// Kubectl is how a person's command for a side begins.
+// Kubectl returns the beginning of a kubectl command for a side.
 func Kubectl(side clusters.Side, scope clusters.Scope) string {
 	return "kubectl" + option("--kubeconfig", side.Kubeconfig) + " -n " + scope.Namespace
 }

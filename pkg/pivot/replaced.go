@@ -17,11 +17,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Replaced returns what became of Machines that a move brought and that are not there any more, or are other ones; none
-// where nobody has noted which those are. A move replaces no machine, but new values may: that is for people to judge.
+// Replaced describes the Machines that a move brought and that are gone or replaced; none if no Machines were noted. A
+// move replaces no machine, but new values may, so a person has to judge.
 //
-// The move is verified right after it. From then on the target's controllers may do what they find to do, and the
-// Machines are noted on the Cluster until ForgetMachines.
+// A move is verified right after it ends. From then on the target's controllers may act, so the Machines stay noted on
+// the Cluster until ForgetMachines.
 func Replaced(ctx context.Context, target client.Client, scope clusters.Scope) ([]string, error) {
 	own, err := ownCluster(ctx, clusters.Side{Client: target}, scope)
 	if err != nil {
@@ -58,7 +58,7 @@ func Replaced(ctx context.Context, target client.Client, scope clusters.Scope) (
 	return replaced, nil
 }
 
-// ForgetMachines takes away the note that Replaced reads.
+// ForgetMachines removes the note that Replaced reads.
 func ForgetMachines(ctx context.Context, target client.Client, scope clusters.Scope) error {
 	own, err := ownCluster(ctx, clusters.Side{Client: target}, scope)
 	if err != nil {
@@ -70,8 +70,8 @@ func ForgetMachines(ctx context.Context, target client.Client, scope clusters.Sc
 	return annotate(ctx, clusters.Side{Client: target}, own.Object, map[string]any{owned.MachinesAnnotation: nil})
 }
 
-// movedMachines is the note: the Machines of the own Cluster among moved, with the provider IDs that they have here; ""
-// for one that is gone already.
+// movedMachines returns the note: the own Cluster's Machines among moved, with their provider IDs on the target; "" for
+// a Machine that is gone already.
 func movedMachines(ctx context.Context, target clusters.Side, scope clusters.Scope, moved []capi.Object) (string,
 	error) {
 	noted := map[string]string{}
