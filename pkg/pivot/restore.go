@@ -17,26 +17,28 @@ import (
 // RestoreInput is what Restore needs. All fields but Log and Ask are required.
 type RestoreInput struct {
 	Backup *backup.Backup
-	Path   string // of the backup: the folder, or the encrypted file
+	Path   string // of the backup: a folder, or an encrypted file
 	Target clusters.Side
-	// TargetKubeconfig is the content of the file that Target is connected by: its authority says which cluster it is.
+	// TargetKubeconfig is the content of the file that connects to Target. Its certificate authority identifies the
+	// cluster.
 	TargetKubeconfig []byte
-	// Verified is whether the signature of the backup was checked with a key of the user's: then its own word counts.
+	// Verified reports whether the backup's signature was checked with a key of the user's: then the backup's own
+	// statements count.
 	Verified bool
-	// Former are kubeconfigs of the cluster that the backup is of which an earlier run kept, or a person has.
+	// Former are other kubeconfigs of the cluster that was backed up: an earlier run kept them, or a person has them.
 	Former []FormerKubeconfig
-	// StateFolder is where runs of this machine keep what they know of that cluster; "": nowhere.
+	// StateFolder is the folder in which runs on this machine keep what they know of that cluster; "" means none.
 	StateFolder string
-	// Force is whether a person says that the cluster which the backup is of is gone for good. It is believed only
-	// where nobody answers.
+	// Force means that a person says that the cluster that was backed up is gone for good. It counts only if that
+	// cluster does not answer.
 	Force   bool
 	Restore Restorer
-	// Ask connects to the cluster that the backup is of; nil: over the network.
+	// Ask connects to the cluster that was backed up. Nil means over the network.
 	Ask func(kubeconfig []byte) (client.Client, string, error)
 	Log func(string) // progress lines; nil drops them
 }
 
-// FormerKubeconfig is the content of a file.
+// FormerKubeconfig is the content of a kubeconfig file.
 type FormerKubeconfig struct {
 	Path    string
 	Content []byte
@@ -45,26 +47,26 @@ type FormerKubeconfig struct {
 // Restorer creates the objects; capi.Restore is the real one.
 type Restorer func(ctx context.Context, in capi.RestoreInput) error
 
-// RestoreResult is what a restore did.
+// RestoreResult is the result of a restore.
 type RestoreResult struct {
-	Already    bool          // an earlier run had done it all
+	Already    bool          // an earlier run had finished the restore
 	Clusters   []capi.Object // that are active on the target now
 	Objects    int           // of the backup, on the target
 	References []capi.Object // that were created
 	Warnings   []string      // what a person should compare
 }
 
-// CheckRestore returns why a restore must not start, all reasons at once, and changes nothing: the code is
-// fault.RestoreRefused, or fault.BackupInvalid where the backup is not for this target; fault.ClusterUnreachable says
-// that the target could not be asked.
+// CheckRestore returns all reasons why a restore must not start, and changes nothing. The code is fault.RestoreRefused,
+// or fault.BackupInvalid if the backup is not for this target. It is fault.ClusterUnreachable if the target could not
+// be read.
 func CheckRestore(ctx context.Context, in RestoreInput) error {
 	_, err := in.prepare(ctx)
 	return err
 }
 
-// Restore puts a backup into a management cluster that holds nothing of it. Its Clusters stay paused until all of it is
-// there, was compared with the backup, and the cluster that the backup is of was asked again. It may be repeated, and
-// cut short: the next run tells from the target how far it came.
+// Restore creates the objects of a backup in a management cluster that holds none of them. The Clusters stay paused
+// until all objects exist and match the backup, and the cluster that was backed up was checked again. Restore may be
+// interrupted and repeated: the next run finds from the target how far it came.
 func Restore(ctx context.Context, in RestoreInput) (RestoreResult, error) {
 	if in.Log == nil {
 		in.Log = func(string) {}
@@ -93,7 +95,7 @@ func Restore(ctx context.Context, in RestoreInput) (RestoreResult, error) {
 	return result, nil
 }
 
-// create has clusterctl create what is missing, and sees that all of it is there as it was.
+// create lets clusterctl create what is missing, and verifies that all objects exist unchanged.
 func (r *restoration) create(ctx context.Context) error {
 	r.in.Log(fmt.Sprintf("creating %d of %d objects, the Clusters paused", len(r.now.missing()), len(r.record)))
 	err := r.in.Restore(ctx, capi.RestoreInput{To: r.in.Target.Config, Objects: r.prepared(), Log: r.in.Log})
@@ -113,8 +115,8 @@ func (r *restoration) create(ctx context.Context) error {
 	return nil
 }
 
-// release creates what the objects refer to, and resumes what is paused, after a last look at whom else the machines
-// may have.
+// release creates what the objects refer to, and resumes what is paused. Right before, it checks again whether another
+// cluster manages the machines.
 func (r *restoration) release(ctx context.Context, result *RestoreResult) error {
 	created, warnings, err := r.references(ctx)
 	result.References, result.Warnings = created, append(result.Warnings, warnings...)
@@ -122,7 +124,7 @@ func (r *restoration) release(ctx context.Context, result *RestoreResult) error 
 		return cutOff(ctx, err, "The Clusters are paused.")
 	}
 	old := r.in.probeFormer(ctx)
-	if err := context.Cause(ctx); err != nil { // then it could not say anything
+	if err := context.Cause(ctx); err != nil { // the check was interrupted
 		return cutOff(ctx, err, "The Clusters are paused.")
 	}
 	if err := old.refusal(r.in); err != nil {
@@ -136,7 +138,7 @@ func (r *restoration) release(ctx context.Context, result *RestoreResult) error 
 	return nil
 }
 
-// active sees that the restored Clusters are there and active, and returns them.
+// active verifies that the restored Clusters exist and are active, and returns them.
 func (r *restoration) active(ctx context.Context) ([]capi.Object, error) {
 	if err := r.observe(ctx); err != nil {
 		return nil, cutOff(ctx, err, "All was restored.")

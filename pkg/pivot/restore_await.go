@@ -13,15 +13,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// Adoption is how far the target has come with what was restored.
+// Adoption is how far the target has adopted what was restored.
 type Adoption struct {
-	Unmet []Unmet // what is not yet true of the Clusters and their Machines; none: all is well
-	// Made and Gone are Machines that the target has made since, or has not any more: it should have adopted all of
-	// them.
+	Unmet []Unmet // unmet conditions of the Clusters and their Machines; none means healthy
+	// Made and Gone are Machines that the target has created or lost since. It should have adopted all of them.
 	Made, Gone []string
 }
 
-// Adopt looks, once, how far the target has come with the Clusters of a backup that was restored.
+// Adopt checks once how far the target has adopted the Clusters of a restored backup.
 func Adopt(ctx context.Context, target clusters.Side, b *backup.Backup) (Adoption, error) {
 	in := RestoreInput{Backup: b}
 	var a Adoption
@@ -79,7 +78,7 @@ func without(all, known []string) []string {
 	return left
 }
 
-// Waiting is whether time alone may fix something.
+// Waiting reports whether time alone may fix something.
 func (a Adoption) Waiting() bool {
 	return slices.ContainsFunc(a.Unmet, func(u Unmet) bool { return u.Waiting })
 }

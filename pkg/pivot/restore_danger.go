@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
-// refusal says why the machines may have another manager; nil: they have none. Only of a cluster that does not answer a
-// person's word is taken.
+// refusal returns why the machines may have another manager; nil if they have none. A person's word counts only for a
+// cluster that does not answer.
 func (m formerManagement) refusal(in RestoreInput) error {
 	of := in.Backup.Manifest
 	named := fmt.Sprintf("the management cluster %s, which the backup is of,", of.Cluster)
@@ -73,7 +73,7 @@ func (m formerManagement) refusal(in RestoreInput) error {
 	return nil
 }
 
-// suspend is how a person keeps its Flux from putting the definition back.
+// suspend returns how a person keeps that cluster's Flux from restoring the definition.
 func (m formerManagement) suspend() string {
 	var lines []string
 	for _, o := range m.active {
@@ -82,8 +82,8 @@ func (m formerManagement) suspend() string {
 	return joinLines(lines...)
 }
 
-// unfinished refuses a backup that was written for a move which nobody has seen the end of: then two clusters may hold
-// the definition, and the backup names one of them only.
+// unfinished refuses a backup of an unverified move. Two clusters may then hold the definition, and the backup names
+// only one of them.
 func (in RestoreInput) unfinished() error {
 	path := marker(filepath.Clean(in.Path))
 	_, err := os.Stat(path)
@@ -103,8 +103,8 @@ func (in RestoreInput) unfinished() error {
 			"--force "+in.Backup.Manifest.Cluster+".")
 }
 
-// recorded returns the record of a move of the backup's cluster that this machine has begun and nobody has verified;
-// fs.ErrNotExist: there is none.
+// recorded returns the record of an unverified move of the backup's cluster that this machine began. The error is
+// fs.ErrNotExist if there is none.
 func (in RestoreInput) recorded() (string, error) {
 	of := in.Backup.Manifest
 	path, err := Unverified(in.StateFolder, of.Cluster)
@@ -114,15 +114,15 @@ func (in RestoreInput) recorded() (string, error) {
 	if path == "" {
 		return "", fs.ErrNotExist
 	}
-	// of an earlier cluster of that name
+	// the record is of an earlier cluster of that name
 	if r, err := readRecord(path); err == nil && r.Identity != "" && of.Identity != "" && r.Identity != of.Identity {
 		return "", fs.ErrNotExist
 	}
 	return marker(path), nil
 }
 
-// sameCluster refuses to put a backup into the cluster that it is of. identity is the authority that the target names
-// to its own workloads.
+// sameCluster refuses to restore a backup into the cluster that it was made of. identity is the authority that the
+// target gives to its own workloads.
 func (in RestoreInput) sameCluster(identity string, own bool) error {
 	of := in.Backup.Manifest
 	if !own && (identity == "" || identity != of.Identity) {
@@ -134,7 +134,7 @@ func (in RestoreInput) sameCluster(identity string, own bool) error {
 			"lives and has lost its definition, run cluster-init up: it says what to do.")
 }
 
-// whole refuses a backup that no restore can be made of, naming the objects.
+// whole refuses a backup that cannot be restored, and names the objects.
 func whole(b *backup.Backup, in RestoreInput) error {
 	var wrong []error
 	refuse := func(format string, args ...any) {

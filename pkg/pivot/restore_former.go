@@ -26,38 +26,38 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// formerState says what the cluster that a backup is of may still do with the machines.
+// formerState is what the cluster that was backed up may still do with the machines.
 type formerState string
 
 const (
-	formerSilent  formerState = "silent"  // it does not answer, or it is not known how to ask it
-	formerClosed  formerState = "closed"  // it answers, and does not say what it holds
+	formerSilent  formerState = "silent"  // it does not answer, or no kubeconfig of it is known
+	formerClosed  formerState = "closed"  // it answers, and what it holds cannot be read
 	formerHolds   formerState = "holds"   // it holds Clusters of the backup
-	formerApplies formerState = "applies" // it holds none of them, and its Flux would put them back
-	formerMoved   formerState = "moved"   // it holds none of them: a move took them out of it
-	formerEmpty   formerState = "empty"   // it holds none of them, and nothing puts them back
+	formerApplies formerState = "applies" // it holds none of them, and its Flux would restore them
+	formerMoved   formerState = "moved"   // it holds none of them: a move took them away
+	formerEmpty   formerState = "empty"   // it holds none of them, and nothing restores them
 )
 
-// formerManagement is what is known of the cluster that a backup is of, which managed itself and the machines.
+// formerManagement is what is known of the cluster that was backed up, which managed itself and the machines.
 type formerManagement struct {
 	state  formerState
 	host   string
 	holds  []capi.Cluster
 	moved  bool     // its Flux is suspended for a move of the definition out of it
 	active []string // what of its Flux is not suspended: "helmrelease telco-cloud-init"
-	// attested is whether somebody else than the backup says where that cluster is.
+	// attested reports whether another source than the backup names that cluster's address.
 	attested bool
-	err      error // why it is not known more
+	err      error // why more is not known
 }
 
-// managerStates are in the order in which they count where two kubeconfigs say different things: the last one does.
+// managerStates are in rising order of precedence, for kubeconfigs with different results: the last one counts.
 var managerStates = []formerState{formerEmpty, formerMoved, formerSilent, formerClosed, formerApplies, formerHolds}
 
-// formerBound is for all that it is asked by one kubeconfig.
+// formerBound bounds all requests to that cluster through one kubeconfig.
 const formerBound = 20 * time.Second
 
-// probeFormer asks the cluster that the backup is of, by the kubeconfig that the backup holds and by those that others
-// kept: whoever has forged a backup says in it whom to ask, too. It changes nothing there.
+// probeFormer checks the cluster that was backed up, through the backup's kubeconfig and through those that others
+// kept. A forged backup could name a cluster of the forger's choice. It changes nothing there.
 func (in RestoreInput) probeFormer(ctx context.Context) formerManagement {
 	own := in.managerKubeconfig()
 	m := formerManagement{state: formerSilent, err: errors.New("the backup holds no kubeconfig of it")}
@@ -85,7 +85,7 @@ func (in RestoreInput) probeFormer(ctx context.Context) formerManagement {
 	return m
 }
 
-// askBy asks it by one kubeconfig.
+// askBy checks that cluster through one kubeconfig.
 func (in RestoreInput) askBy(ctx context.Context, kubeconfig []byte) formerManagement {
 	ctx, cancel := context.WithTimeout(ctx, formerBound)
 	defer cancel()
@@ -116,8 +116,8 @@ func (in RestoreInput) askBy(ctx context.Context, kubeconfig []byte) formerManag
 	return m
 }
 
-// look reads which of the backup's Clusters it holds, and whether Flux would put them back. What could not be read is
-// an error.
+// look reads which of the backup's Clusters that cluster holds, and whether Flux would restore them. It returns an
+// error for what it could not read.
 func (m *formerManagement) look(ctx context.Context, c client.Client, in RestoreInput) error {
 	clusters, err := capi.Clusters(ctx, c, in.Backup.Manifest.Namespace)
 	if err != nil {
@@ -129,7 +129,7 @@ func (m *formerManagement) look(ctx context.Context, c client.Client, in Restore
 		}
 	}
 	for _, o := range []struct{ group, version, kind, name string }{
-		// the first to suspend: it would undo the other
+		// the first one to suspend, because it would undo the suspension of the other
 		{"helm.toolkit.fluxcd.io", "v2", "HelmRelease", flux.ReleaseName},
 		{kustomizationKind.Group, kustomizationKind.Version, kustomizationKind.Kind, definitionKustomization},
 	} {
@@ -153,7 +153,7 @@ func (m *formerManagement) look(ctx context.Context, c client.Client, in Restore
 // definitionKustomization is the name of the Kustomization that applies the definition of the management cluster.
 const definitionKustomization = "cluster"
 
-// clusters are the Clusters of the backup.
+// clusters returns the Clusters of the backup.
 func (in RestoreInput) clusters() []capi.Object {
 	var all []capi.Object
 	for _, u := range in.Backup.Section(backup.Objects) {
@@ -164,7 +164,8 @@ func (in RestoreInput) clusters() []capi.Object {
 	return all
 }
 
-// managerKubeconfig is what Cluster API kept for the cluster that the backup is of; nil: the backup does not have it.
+// managerKubeconfig returns the kubeconfig that Cluster API kept for the cluster that was backed up; nil if the backup
+// lacks it.
 func (in RestoreInput) managerKubeconfig() []byte {
 	m := in.Backup.Manifest
 	for _, u := range in.Backup.Section(backup.Objects) {
@@ -180,8 +181,8 @@ func (in RestoreInput) managerKubeconfig() []byte {
 	return nil
 }
 
-// connect makes a client of the kubeconfig in a backup. Anybody may have made that: it must hold all that it needs, and
-// name neither programs nor files of this machine. Without an authority of its own nobody could tell who answers.
+// connect creates a client from the kubeconfig in a backup, which anyone may have written. It must be self-contained,
+// and name neither programs nor files of this machine. It needs an authority of its own, which proves who answers.
 // Errors hold nothing of it but its address.
 func connect(kubeconfig []byte) (client.Client, string, error) {
 	const wrong = "the kubeconfig of it cannot be used: "

@@ -10,9 +10,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// unexpected refuses what no backup of a definition has: anybody may have put it in, and a restore creates it as an
-// administrator. In objects/ are Cluster API's kinds, with their Secrets and ConfigMaps; in references/ only what these
-// name.
+// unexpected refuses objects that no backup of a definition has: anyone may have added them, and a restore creates them
+// as an administrator. objects/ holds Cluster API's kinds, with their Secrets and ConfigMaps; references/ holds only
+// what these name.
 func (in RestoreInput) unexpected(v *view) error {
 	var wrong []error
 	refuse := func(section backup.Section, o capi.Object, why string) {
@@ -41,7 +41,7 @@ func (in RestoreInput) unexpected(v *view) error {
 	return fault.Join(wrong...)
 }
 
-// Creates returns what a restore may create, all of it: a line for each kind in each namespace of each section.
+// Creates lists everything that a restore may create: a line for each kind in each namespace of each section.
 func (in RestoreInput) Creates() []string {
 	var lines []string
 	for _, section := range []backup.Section{backup.Objects, backup.References} {
@@ -63,7 +63,7 @@ func (in RestoreInput) Creates() []string {
 	return lines
 }
 
-// Provenance says what is not known of who made the backup; "": its signature was verified.
+// Provenance returns what is not known of the backup's author; "" if its signature was verified.
 func (in RestoreInput) Provenance() string {
 	switch by := in.Backup.SignedBy(); {
 	case in.Verified:

@@ -19,7 +19,7 @@ import (
 // restoration is one restore, with what is known of the target.
 type restoration struct {
 	in     RestoreInput
-	graph  *capi.Graph // of the backup, as the target would have it
+	graph  *capi.Graph // of the backup, as it would be on the target
 	digest digester
 	record []recorded
 	now    targetState
@@ -28,7 +28,7 @@ type restoration struct {
 
 func (r *restoration) reasons() []string { return r.now.reasons() }
 
-// observe reads what the target holds of the backup, and judges it.
+// observe reads what the target holds of the backup, and decides the stage.
 func (r *restoration) observe(ctx context.Context) error {
 	there, err := capi.Discover(ctx, r.in.Target.Client, r.in.Backup.Manifest.Namespace)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *restoration) observe(ctx context.Context) error {
 	return nil
 }
 
-// elsewhere reads an object of another namespace, where the graph may not have looked; nil: it does not exist.
+// elsewhere reads an object of another namespace, which the graph may not include; nil if it does not exist.
 func (r *restoration) elsewhere(ctx context.Context, want recorded) (*unstructured.Unstructured, error) {
 	if want.Namespace == r.in.Backup.Manifest.Namespace {
 		return nil, nil
@@ -123,15 +123,15 @@ func (r *restoration) hold(want recorded, u *unstructured.Unstructured, there *c
 	return o
 }
 
-// isPausable is whether an object is a Cluster or a ClusterClass: pausing these pauses all that is theirs.
+// isPausable reports whether an object is a Cluster or a ClusterClass. Pausing these pauses all of their objects.
 func isPausable(o capi.Object) bool {
 	return o.Key().Group == clusterv1.GroupVersion.Group &&
 		(o.Kind == clusterv1.ClusterKind || o.Kind == clusterv1.ClusterClassKind)
 }
 
-// prepared are the objects as they are to be created, and nothing with what was said of it in another life. clusterctl
-// resumes Clusters as soon as all is created, and does not look at their annotation: with that none acts before all of
-// it was compared.
+// prepared returns the objects to create, without the marks of earlier moves. clusterctl resumes Clusters as soon as
+// all objects exist, but ignores their annotation. The annotation keeps the Clusters paused until all objects were
+// compared.
 func (r *restoration) prepared() []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	for _, u := range r.in.Backup.Section(backup.Objects) {

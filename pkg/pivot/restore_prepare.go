@@ -16,17 +16,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// restoreVerbs are what a restore does to the objects of a backup.
+// restoreVerbs are the verbs that a restore needs for the objects of a backup.
 var restoreVerbs = []string{"get", "list", "create", "patch"}
 
-// prepare looks at the backup, at the target and at the cluster that the backup is of, and refuses for all reasons at
-// once.
+// prepare checks the backup, the target and the cluster that was backed up, and refuses with all reasons at once.
 func (in RestoreInput) prepare(ctx context.Context) (*restoration, error) {
 	if err := whole(in.Backup, in); err != nil {
 		return nil, in.ofBackup(err)
 	}
 	identity, err := capi.OwnAuthority(ctx, in.Target.Client)
-	if err != nil && !apierrors.IsForbidden(err) { // its kubeconfig says who it is, too
+	if err != nil && !apierrors.IsForbidden(err) { // its kubeconfig identifies it, too
 		return nil, unreadableTarget(err)
 	}
 	if err := in.sameCluster(backup.IdentityOf(identity),
@@ -44,7 +43,7 @@ func (in RestoreInput) prepare(ctx context.Context) (*restoration, error) {
 		u, _ := v.source.Get(o)
 		r.record = append(r.record, r.digest.record(o, u))
 	}
-	if problems == nil { // else what is there cannot be seen
+	if problems == nil { // otherwise the target's objects cannot be read
 		if err := r.observe(ctx); err != nil {
 			return nil, unreadableTarget(err)
 		}
@@ -63,7 +62,7 @@ func (in RestoreInput) prepare(ctx context.Context) (*restoration, error) {
 	return r, fault.Join(append(problems, more, in.unfinished(), old.refusal(in))...)
 }
 
-// ofBackup has each problem of the backup name the file or folder: a script may have several.
+// ofBackup adds the file or folder to each problem of the backup, because a script may have several backups.
 func (in RestoreInput) ofBackup(err error) error {
 	var wrong []error
 	for _, problem := range fault.Problems(err) {
@@ -72,7 +71,7 @@ func (in RestoreInput) ofBackup(err error) error {
 	return fault.Join(wrong...)
 }
 
-// view is what the rules of a move look at, with the backup in place of a source.
+// view returns what the rules of a move check, with the backup in place of a source.
 func (in RestoreInput) view(ctx context.Context) (*view, error) {
 	m := in.Backup.Manifest
 	v := &view{scope: clusters.Scope{Namespace: m.Namespace, Cluster: m.Cluster}, sourceSide: in.Target,
@@ -92,8 +91,8 @@ func (in RestoreInput) view(ctx context.Context) (*view, error) {
 	return v, nil
 }
 
-// lackingKinds refuses a target without the definitions that clusterctl needs to see the objects, in the version that
-// they were saved in.
+// lackingKinds refuses a target without the definitions that clusterctl needs to find the objects, in the version in
+// which they were saved.
 func (in RestoreInput) lackingKinds(v *view) []error {
 	clusters := clusterv1.GroupVersion.WithKind(clusterv1.ClusterKind).GroupKind()
 	if !slices.ContainsFunc(slices.Concat(v.target.CRDs, v.targetUnlabelled),
@@ -121,7 +120,7 @@ func (v *view) lackingKind(gvk schema.GroupVersionKind) (reason, hint string) {
 	byKind := func(c capi.CRD) bool { return c.GVK.GroupKind() == gvk.GroupKind() }
 	const same = "Install the providers that the backup was made with."
 	if i := slices.IndexFunc(v.target.CRDs, byKind); i >= 0 {
-		// clusterctl knows a kind by the version that is stored
+		// clusterctl uses the stored version of a kind
 		if stored := v.target.CRDs[i].GVK.Version; stored != gvk.Version {
 			return fmt.Sprintf("the target stores version %s of it, and the backup has %s", stored, gvk.Version), same
 		}
@@ -134,7 +133,7 @@ func (v *view) lackingKind(gvk schema.GroupVersionKind) (reason, hint string) {
 	return "the target does not have this kind, or its CRD has no label " + capi.MoveLabel, same
 }
 
-// checkUnreadRefs refuses what clusterctl would leave out without a word.
+// checkUnreadRefs refuses what clusterctl would leave out silently.
 func (in RestoreInput) checkUnreadRefs(v *view) error {
 	planned := map[capi.Key]bool{}
 	for _, o := range v.moves {
@@ -151,7 +150,7 @@ func (in RestoreInput) checkUnreadRefs(v *view) error {
 	return fault.Join(wrong...)
 }
 
-// conflict refuses a target that holds something of the backup and not as a restore leaves it.
+// conflict refuses a target whose objects of the backup differ from those that a restore leaves.
 func (r *restoration) conflict() error {
 	if r.stage != RestoreConflict {
 		return nil

@@ -17,9 +17,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// references creates what the objects refer to and what the target does not have, while the Clusters are paused. What
-// is there is never overwritten. Only an API server that does not answer is an error: what it will not take is a
-// warning, and a person's to create.
+// references creates what the objects refer to and the target lacks, while the Clusters are paused. It never overwrites
+// an object. Only an API server that does not answer is an error. For an object that the server rejects it returns a
+// warning, and a person has to create that object.
 func (r *restoration) references(ctx context.Context) (created []capi.Object, warnings []string, err error) {
 	for _, u := range r.in.Backup.Section(backup.References) {
 		o := capi.ObjectOf(u)
@@ -54,8 +54,8 @@ func (r *restoration) references(ctx context.Context) (created []capi.Object, wa
 	return created, warnings, nil
 }
 
-// fresh returns an object as it can be created: without what an API server gave it, and with those of its owners that
-// the target has.
+// fresh returns an object that can be created: without the fields that an API server set, and with those of its owners
+// that the target has.
 func (r *restoration) fresh(ctx context.Context, u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	fresh := u.DeepCopy()
 	for _, given := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
@@ -72,7 +72,7 @@ func (r *restoration) fresh(ctx context.Context, u *unstructured.Unstructured) (
 		if err != nil {
 			return nil, err
 		}
-		if owner, exists := there[key]; exists { // one that does not would have it deleted as garbage
+		if owner, exists := there[key]; exists { // with a missing owner, the object would be deleted as garbage
 			ref.UID = owner.UID
 			owners = append(owners, ref)
 		}

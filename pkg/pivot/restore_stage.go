@@ -7,38 +7,38 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// RestoreStage says how far the restore of a backup has come, told from the target alone.
+// RestoreStage is how far the restore of a backup has come, derived from the target alone.
 type RestoreStage string
 
 // The stages of a restore, in their order.
 const (
 	RestoreEmpty    RestoreStage = "empty"    // the target holds nothing of the backup
-	RestoreBegun    RestoreStage = "begun"    // some of it is there as it was, no Cluster acts
-	RestoreHeld     RestoreStage = "held"     // all of it is there, and Clusters wait to be resumed
-	RestoreDone     RestoreStage = "done"     // all of it is there, and no Cluster waits
-	RestoreConflict RestoreStage = "conflict" // no restore of this backup leaves the target so
+	RestoreBegun    RestoreStage = "begun"    // some of it exists unchanged, no Cluster is active
+	RestoreHeld     RestoreStage = "held"     // all of it exists, and Clusters wait to be resumed
+	RestoreDone     RestoreStage = "done"     // all of it exists, and no Cluster waits
+	RestoreConflict RestoreStage = "conflict" // no restore of this backup leaves this state
 )
 
-// targetState is what a target holds of a backup. What belongs to the whole cluster is not counted.
+// targetState is what a target holds of a backup. Objects of the whole cluster are not counted.
 type targetState struct {
 	objects         []targetObject
 	pausedByRestore []capi.Object // Clusters, and ClusterClasses, that a restore has paused
-	active          []capi.Object // Clusters that act
+	active          []capi.Object // Clusters that are not paused
 	pausedByOthers  []capi.Object // Clusters that are paused, and not by a restore
-	shared          []string      // what belongs to the whole cluster and is not as it was
+	shared          []string      // changed objects of the whole cluster
 }
 
 // targetObject is one object of the backup.
 type targetObject struct {
 	recorded
 	there bool
-	wrong []string // what of it is not as it was
+	wrong []string // its changed parts
 }
 
-// resumed is whether a Cluster acts, or did: then all of it was there before.
+// resumed reports whether a Cluster is or was active: then all objects existed before.
 func (s targetState) resumed() bool { return len(s.active)+len(s.pausedByOthers) > 0 }
 
-// counted are the objects that count: where a Cluster acts, a machine may have been replaced since.
+// counted returns the objects that count: if a Cluster is active, a machine may have been replaced since.
 func (s targetState) counted() []targetObject {
 	var all []targetObject
 	for _, o := range s.objects {
@@ -59,7 +59,7 @@ func (s targetState) missing() []targetObject {
 	return all
 }
 
-// differing says what is on the target and not as it was.
+// differing describes the objects on the target that have changed.
 func (s targetState) differing() []string {
 	var all []string
 	for _, o := range s.counted() {
@@ -70,8 +70,8 @@ func (s targetState) differing() []string {
 	return all
 }
 
-// judgeRestore tells the stage from what the target holds. Nothing is created where a Cluster acts already, and nothing
-// is resumed before all of it is there as it was.
+// judgeRestore returns the stage from what the target holds. A restore creates nothing if a Cluster is active already,
+// and resumes nothing before all objects exist unchanged.
 func judgeRestore(s targetState) RestoreStage {
 	missing, judged := len(s.missing()), len(s.counted())
 	switch {
@@ -87,7 +87,7 @@ func judgeRestore(s targetState) RestoreStage {
 	return RestoreDone
 }
 
-// reasons says in words what keeps the target from being as the backup.
+// reasons describes the differences between the target and the backup.
 func (s targetState) reasons() []string {
 	all := s.differing()
 	for _, o := range s.missing() {
@@ -104,7 +104,7 @@ func (s targetState) reasons() []string {
 	return all
 }
 
-// warnings are what a person should know of a target that is as it should be.
+// warnings returns what a person should know of a target that matches the backup.
 func (s targetState) warnings() []string {
 	var all []string
 	for _, c := range s.pausedByOthers {
@@ -116,7 +116,7 @@ func (s targetState) warnings() []string {
 	return all
 }
 
-// remedies warns of what replaces machines by itself: in a cluster whose API is gone none becomes healthy.
+// remedies warns of what replaces machines automatically: in a cluster whose API is gone, no machine becomes healthy.
 func (in RestoreInput) remedies() []string {
 	var all []string
 	for _, u := range in.Backup.Section(backup.Objects) {

@@ -15,10 +15,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// RolledOut looks, from the API of a management cluster, for machines that are still to be made, replaced or deleted.
-// Machines that are replaced one after the other are all ready between two of them, so SelfManaged alone does not see
-// that there is more to come. What waits for somebody's hand is left out: what is paused, and the replacement of
-// machines that somebody deletes.
+// RolledOut finds, in the API of a management cluster, machines that are still to be created, replaced or deleted.
+// During a rolling replacement all machines are ready between two replacements, so SelfManaged alone does not see the
+// rest. RolledOut leaves out what waits for a person: what is paused, and machines that are replaced only when a person
+// deletes them.
 func RolledOut(ctx context.Context, target client.Client, scope clusters.Scope) ([]Unmet, error) {
 	unmet, err := rolledOut(ctx, target, scope)
 	if err != nil {
@@ -44,13 +44,13 @@ func rolledOut(ctx context.Context, target client.Client, scope clusters.Scope) 
 	return append(plane, m.workers()...), err
 }
 
-// machinery is what makes, replaces and deletes the machines of one Cluster.
+// machinery is what creates, replaces and deletes the machines of one Cluster.
 type machinery struct {
 	graph *capi.Graph
 	own   []capi.Object
 }
 
-// controlPlane goes by what the Cluster counts: it knows how control planes of older contracts call their counts.
+// controlPlane uses the Cluster's counts: the Cluster also understands the counts of control planes of older contracts.
 func (m machinery) controlPlane(ctx context.Context, target client.Client, own *capi.Cluster) ([]Unmet, error) {
 	parts := slices.DeleteFunc(slices.Clone(m.own), func(o capi.Object) bool {
 		u, _ := m.graph.Get(o)
@@ -68,7 +68,7 @@ func (m machinery) controlPlane(ctx context.Context, target client.Client, own *
 	if err != nil {
 		return nil, err
 	}
-	// the Cluster's count may be an older one: RKE2 does not say that none is up to date
+	// the Cluster's count may be outdated: RKE2 does not report that none is up to date
 	if old := plane.SpecUpToDate; old.Status == "False" {
 		unmet = append(unmet, Unmet{Aspect: AspectControlPlane, Object: plane.String(), Message: old.String(),
 			Waiting: true})
@@ -76,8 +76,8 @@ func (m machinery) controlPlane(ctx context.Context, target client.Client, own *
 	return unmet, nil
 }
 
-// workers goes by what each pool counts: one of which machines wait for somebody's hand says nothing of the others.
-// Machines of no pool are replaced by nobody.
+// workers uses the counts of each pool: one pool whose machines wait for a person says nothing of the others. No
+// controller replaces machines without a pool.
 func (m machinery) workers() []Unmet {
 	var unmet []Unmet
 	for _, o := range m.own {
@@ -96,14 +96,14 @@ func (m machinery) workers() []Unmet {
 		}
 		replicas := m.graph.Observed(o).Replicas
 		if alone || health.LeftAsIs(u) {
-			replicas.UpToDate = replicas.Desired // somebody deletes those that are not
+			replicas.UpToDate = replicas.Desired // a person deletes those that are not
 		}
 		unmet = append(unmet, m.missing(AspectMachines, o, replicas, below)...)
 	}
 	return unmet
 }
 
-// paused tells whether one of these is, so that what it makes or replaces stays as it is.
+// paused reports whether one of these objects is paused, so that what it creates or replaces stays unchanged.
 func (m machinery) paused(objects []capi.Object) bool {
 	return slices.ContainsFunc(objects, func(o capi.Object) bool {
 		u, _ := m.graph.Get(o)
@@ -111,8 +111,8 @@ func (m machinery) paused(objects []capi.Object) bool {
 	})
 }
 
-// missing is what o still has to do until it has as many machines as it should, of its latest spec. Nobody replaces a
-// machine only because its node has another version.
+// missing returns what o still has to do until it has the desired number of machines of its latest spec. No controller
+// replaces a machine only because its node has another version.
 func (m machinery) missing(aspect Aspect, o capi.Object, replicas health.Replicas, below []capi.Object) []Unmet {
 	for _, machine := range below {
 		if health.OtherVersion(m.graph.Observed(machine).UpToDate) {
@@ -129,7 +129,7 @@ func (m machinery) missing(aspect Aspect, o capi.Object, replicas health.Replica
 	return []Unmet{{Aspect: aspect, Object: o.String(), Message: message, Waiting: true}}
 }
 
-// whyOld is what the first of these Machines that is to be replaced says of why, "" for nothing.
+// whyOld returns the reason that the first outdated one of these Machines reports; "" if it reports none.
 func (m machinery) whyOld(below []capi.Object) string {
 	for _, machine := range below {
 		current := m.graph.Observed(machine).UpToDate

@@ -12,7 +12,7 @@ type Rule string
 const (
 	// the management cluster's Cluster exists, is provisioned and not being deleted
 	RuleCluster Rule = "cluster"
-	// there is something to move, and all that belongs to it or that it needs would move
+	// there is something to move, and everything that belongs to it or that it needs would move
 	RuleObjects     Rule = "objects"
 	RuleElsewhere   Rule = "elsewhere"   // nothing in another namespace needs what would leave
 	RuleDetach      Rule = "detach"      // deleting an object at the source deletes nothing in the cloud
@@ -22,7 +22,7 @@ const (
 	RuleMachines    Rule = "machines"    // every Machine is ready and has its node
 	RulePermissions Rule = "permissions" // the users of both kubeconfigs may do what a move does
 	RuleWebhooks    Rule = "webhooks"    // the target accepts an object of each kind that moves
-	RuleHealth      Rule = "health"      // the target acts on what it is given
+	RuleHealth      Rule = "health"      // the target acts on its objects
 	RuleExtensions  Rule = "extensions"  // the target has the extensions that ClusterClasses name
 	RuleTarget      Rule = "target"      // the target holds none of it yet
 )
@@ -30,12 +30,12 @@ const (
 // Refusal is one reason why a move must not start.
 type Refusal struct {
 	Rule   Rule
-	Object string // what it is about, "" for the whole
+	Object string // the refused object; "" for the whole move
 	Reason string
-	Remedy string // what a person does about it
+	Remedy string // what a person does to remove the reason
 }
 
-// Error returns the reason with the object that it is about.
+// Error returns the reason with its object.
 func (r *Refusal) Error() string {
 	if r.Object == "" {
 		return r.Reason
@@ -43,12 +43,11 @@ func (r *Refusal) Error() string {
 	return r.Object + ": " + r.Reason
 }
 
-// check reports the refusals of a rule; an error means that it could not look.
+// check returns the refusals of a rule. An error means that it could not check.
 type check func(context.Context, *view) ([]*Refusal, error)
 
-// rulesAgain are the guards of a move that is repeated, with checkCopies: it overwrites what the interrupted one
-// created on the target, and nothing else. Permissions come before webhooks, which are not asked for what may not be
-// created.
+// rulesAgain are the guards of a repeated move, with checkCopies: it overwrites only what the interrupted move created
+// on the target. Permissions are checked before webhooks, because the webhook check skips what may not be created.
 var rulesAgain = []check{
 	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkReady, checkPaused,
 	checkMachines, checkPermissions, checkWebhooks, checkHealth,
@@ -58,8 +57,8 @@ var rulesAgain = []check{
 // rules are all guards.
 var rules = slices.Concat(rulesAgain, []check{checkTarget})
 
-// rulesBackAgain are those of a move away from a cluster that is not well: it is moved because of that. What clusterctl
-// itself asks of a source, as the node of each Machine, clusterctl asks.
+// rulesBackAgain are the guards of a move away from an unhealthy cluster. clusterctl itself checks what it needs of a
+// source, such as the node of each Machine.
 var rulesBackAgain = []check{
 	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkPaused, checkPermissions,
 	checkWebhooks, checkHealth,
@@ -68,12 +67,12 @@ var rulesBackAgain = []check{
 
 var rulesBack = slices.Concat(rulesBackAgain, []check{checkTarget})
 
-// rulesOfSides are those about the two clusters themselves. They do not go away by waiting, or with what is deleted at
-// the source.
+// rulesOfSides are the rules about the two clusters themselves. Neither waiting nor deleting objects at the source
+// makes them pass.
 var rulesOfSides = []check{checkLabels, checkProviders, checkPermissions, checkWebhooks, checkHealth}
 
-// guards are the rules of this move. again is whether an earlier one may have created something on the target; saved is
-// its record, or nil.
+// guards returns the rules of this move. again reports whether an earlier move may have created something on the
+// target; saved is its record, or nil.
 func (in Input) guards(again bool, saved *record) []check {
 	switch {
 	case in.Back && again:

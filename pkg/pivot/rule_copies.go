@@ -7,8 +7,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// checkCopies refuses what a repeated move would overwrite on the target and an earlier attempt cannot have put there:
-// what is neither as at the source nor as saved, this machine's record of that attempt, which may be nil.
+// checkCopies refuses what a repeated move would overwrite on the target and no earlier attempt can have created. That
+// is what matches neither the source nor saved, this machine's record of that attempt, which may be nil.
 func checkCopies(saved *record) check {
 	return func(_ context.Context, v *view) ([]*Refusal, error) {
 		recordedAs := map[capi.Key]recorded{}

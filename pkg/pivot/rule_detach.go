@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// checkDetach refuses objects of the OpenStack Resource Controller that stand for something which goes when they go.
-// clusterctl cannot pause that controller: it sees the deletion at the source before clusterctl has taken the
-// finalizers away.
+// checkDetach refuses objects of the OpenStack Resource Controller whose deletion deletes something in the cloud.
+// clusterctl cannot pause that controller: it sees the deletion at the source before clusterctl has removed the
+// finalizers.
 func checkDetach(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	for _, o := range v.moves {

@@ -10,7 +10,7 @@ import (
 )
 
 // usedElsewhere returns the ClusterClasses that would leave, with the Clusters of other namespaces that use them.
-// clusterctl copies such a class, pauses it and leaves it where it is: from then on there are two.
+// clusterctl copies such a class, pauses it and leaves it in its place: from then on there are two.
 func (v *view) usedElsewhere() map[capi.Object][]capi.Cluster {
 	used := map[capi.Object][]capi.Cluster{}
 	for _, o := range v.source.All() {
@@ -26,7 +26,7 @@ func (v *view) usedElsewhere() map[capi.Object][]capi.Cluster {
 	return used
 }
 
-// copyClass is what a person does about a class that others use.
+// copyClass returns what a person does with a class that other Clusters use.
 func copyClass(users []capi.Cluster) string {
 	return "Make a copy of the class and its templates in namespace " + users[0].Namespace + ", and rebase " +
 		users[0].String() + " to it."
@@ -58,8 +58,8 @@ func checkElsewhere(_ context.Context, v *view) ([]*Refusal, error) {
 	return append(refusals, v.namedElsewhere()...), nil
 }
 
-// namedElsewhere refuses what would leave and is named by what stays, in another namespace. Classes of Clusters have a
-// refusal of their own.
+// namedElsewhere refuses objects that would leave while objects in another namespace, which stay, name them. Classes of
+// Clusters have a refusal of their own.
 func (v *view) namedElsewhere() []*Refusal {
 	moves := map[capi.Key]capi.Object{}
 	for _, o := range v.moves {

@@ -11,8 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// checkExtensions refuses ClusterClasses whose external patches the target could not compute: its controllers ask an
-// extension for them, which an ExtensionConfig names that belongs to the whole cluster and does not move.
+// checkExtensions refuses ClusterClasses whose external patches the target could not compute. Its controllers call an
+// extension for them. An ExtensionConfig names the extension, belongs to the whole cluster and does not move.
 func checkExtensions(ctx context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	var there map[string][]string

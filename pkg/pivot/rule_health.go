@@ -14,16 +14,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// mustAct are the findings because of which a cluster would take the definition and do nothing with it, though its
-// Deployments say that they are ready.
+// mustAct are the findings of a cluster that would accept the definition and not act on it, although its Deployments
+// report that they are ready.
 var mustAct = []string{"lease-not-renewed", "lease-held-by-dead-process", "control-plane-part-missing",
 	"control-plane-part-down", "kubelet-silent", "dns-without-endpoints",
 	"etcd-full", "etcd-corrupt", "api-server-check-failed", "conversion-webhook-silent", "definition-unreadable",
 	"permission-missing"}
 
-// checkHealth finds what would keep the target from acting on what it is given: Ready is what a controller last wrote.
+// checkHealth finds what would keep the target from acting on its objects. The Ready condition is not enough: it is
+// what a controller wrote last.
 func checkHealth(ctx context.Context, v *view) ([]*Refusal, error) {
-	if v.targetSide.Config == nil { // a target in memory: there is nobody to ask
+	if v.targetSide.Config == nil { // a target in memory: there is no server to check
 		return nil, nil
 	}
 	c, err := connected(v.targetSide)
@@ -33,10 +34,10 @@ func checkHealth(ctx context.Context, v *view) ([]*Refusal, error) {
 	return refusalsOf(readiness.Judge(readiness.Observe(ctx, c))), nil
 }
 
-// actingBound is for controllers that start again with their machines: each waits for the end of its old Lease.
+// actingBound allows controllers to restart with their machines: each waits for its old Lease to expire.
 const actingBound = 3 * time.Minute
 
-// AwaitActing waits until nothing keeps a target from acting on what it is given, for 3 minutes at most. It returns no
+// AwaitActing waits until nothing keeps a target from acting on its objects, for 3 minutes at most. It returns no
 // error: the rules of the move check again, and report what they find.
 func AwaitActing(ctx context.Context, target clusters.Side, waiting func(what string)) {
 	awaitNoRefusal(ctx, func(ctx context.Context) ([]*Refusal, error) {
@@ -67,7 +68,7 @@ func awaitNoRefusal(ctx context.Context, check func(context.Context) ([]*Refusal
 	}
 }
 
-// refusalsOf are the findings that a move must not begin with.
+// refusalsOf returns the findings that prevent the start of a move.
 func refusalsOf(findings []readiness.Finding) []*Refusal {
 	var refusals []*Refusal
 	for _, f := range readiness.Blocks(findings) {
@@ -79,7 +80,7 @@ func refusalsOf(findings []readiness.Finding) []*Refusal {
 	return refusals
 }
 
-// connected is a connection to a side that reads typed objects, too.
+// connected returns a connection to a side that also reads typed objects.
 func connected(side clusters.Side) (*kube.Cluster, error) {
 	typed, err := client.New(side.Config, client.Options{})
 	if err != nil {

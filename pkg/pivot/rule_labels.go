@@ -22,8 +22,8 @@ func checkLabels(_ context.Context, v *view) ([]*Refusal, error) {
 	return refusals, nil
 }
 
-// unseen names the CRDs of the source whose objects no move finds: they are unlabelled, or what is stored is not
-// served.
+// unseen returns refusals for the source's CRDs whose objects no move finds: they are unlabelled, or their stored
+// version is not served.
 func unseen(v *view) []*Refusal {
 	var refusals []*Refusal
 	for _, crd := range v.sourceUnlabelled {
@@ -45,7 +45,7 @@ func unseen(v *view) []*Refusal {
 	return refusals
 }
 
-// labelCRD is how a person labels a CRD. Providers that are installed by a component get their labels there.
+// labelCRD returns how a person labels a CRD. Providers that a component installs get their labels there.
 func (v *view) labelCRD(side clusters.Side, name string) string {
 	return "In the component that installs it, and here: kubectl" + option("--kubeconfig", side.Kubeconfig) +
 		" label crd " + name + " " + capi.MoveLabel + "="

@@ -11,15 +11,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// What a move does to each object, as mover.go of clusterctl has it: a mark and the finalizers are patched at the
-// source, the managed fields on the target.
+// What a move does to each object, as in mover.go of clusterctl: it patches a mark and the finalizers at the source,
+// and the managed fields on the target.
 var (
 	sourceVerbs = []string{"get", "list", "patch", "delete"}
 	targetVerbs = []string{"get", "list", "create", "update", "patch"}
 )
 
-// checkPermissions asks both sides whether the user of the kubeconfig may do what a move does. An administrator costs
-// one request; anybody else one for each verb and kind.
+// checkPermissions checks on both sides whether the kubeconfig's user may do what a move does. An administrator costs
+// one request, any other user one for each verb and kind.
 func checkPermissions(ctx context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	for _, side := range []struct {
@@ -76,7 +76,7 @@ func (v *view) missing(ctx context.Context, where Where, side clusters.Side, ver
 	return refusals, nil
 }
 
-// lackingNamespace refuses a target that lacks the namespace, and a user who may not create it: a move does.
+// lackingNamespace refuses a target without the namespace if the user may not create it, as a move does.
 func (v *view) lackingNamespace(ctx context.Context, where Where, side clusters.Side) ([]*Refusal, error) {
 	if where != AtTarget {
 		return nil, nil
@@ -87,7 +87,7 @@ func (v *view) lackingNamespace(ctx context.Context, where Where, side clusters.
 		Remedy: "Have an administrator create it: kubectl create namespace " + v.scope.Namespace,
 	}
 	switch exists, err := capi.NamespaceExists(ctx, side.Client, v.scope.Namespace); {
-	case apierrors.IsForbidden(err): // clusterctl has to know it, too
+	case apierrors.IsForbidden(err): // clusterctl must read it, too
 		refusal.Reason, refusal.Remedy = "it is not known whether it exists: "+err.Error(),
 			"Give the user of the kubeconfig the permission to get it."
 		return []*Refusal{refusal}, nil
@@ -101,7 +101,7 @@ func (v *view) lackingNamespace(ctx context.Context, where Where, side clusters.
 	return []*Refusal{refusal}, nil
 }
 
-// verbsFor leaves out what is not done to objects that stay at the source for good.
+// verbsFor leaves out the verbs that a move does not use for objects that stay at the source.
 func (v *view) verbsFor(o capi.Object, where Where, verbs []string) []string {
 	if o.Shared && where == AtSource {
 		return []string{"get", "list"}
@@ -115,7 +115,7 @@ func (v *view) access(o capi.Object, verb string) capi.Access {
 	return capi.Access{Verb: verb, Group: group, Resource: name, Namespace: o.Namespace}
 }
 
-// samples returns one object of each kind that moves, the first.
+// samples returns the first object of each kind that moves.
 func (v *view) samples() []capi.Object {
 	seen := map[string]bool{}
 	var all []capi.Object

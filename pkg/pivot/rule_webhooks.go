@@ -11,9 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// checkWebhooks has the target judge one object of each kind that moves, and store none: webhooks that do not answer
-// stop a move in its middle. A kind that the target lacks, or whose objects may not be created there, is refused by
-// another rule.
+// checkWebhooks makes the target validate one object of each kind that moves, as a dry run: webhooks that do not answer
+// interrupt a move. Other rules refuse a kind that the target lacks, or whose objects may not be created there.
 func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
 	kinds := v.samples()
 	found := make([]*Refusal, len(kinds))
@@ -54,7 +53,7 @@ func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
 	return refusals, nil
 }
 
-// unknownToTarget is whether RuleLabels refuses the kind of an object.
+// unknownToTarget reports whether RuleLabels refuses the kind of an object.
 func (v *view) unknownToTarget(o capi.Object) bool {
 	for _, crd := range v.source.CRDs {
 		if crd.GVK.GroupKind() == o.Key().GroupKind {
@@ -64,8 +63,8 @@ func (v *view) unknownToTarget(o capi.Object) bool {
 	return false
 }
 
-// judged is whether an error is the API server's word on the object, and not on its own state. A webhook that does not
-// answer is an internal error to it.
+// judged reports whether an error is the API server's verdict on the object, and not on its own state. The server
+// reports a webhook that does not answer as an internal error.
 func judged(err error) bool {
 	var status apierrors.APIStatus
 	switch {

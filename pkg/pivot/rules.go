@@ -92,7 +92,7 @@ func checkProviders(_ context.Context, v *view) ([]*Refusal, error) {
 	return append(refusals, recordedProviders(v)...), nil
 }
 
-// checkReady refuses while a provider at the source is not ready: it may be about to change what it looks after.
+// checkReady refuses while a provider at the source is not ready: it may be about to change its objects.
 func checkReady(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	for _, p := range v.sourceProviders {
@@ -108,8 +108,7 @@ func provider(name, format string, args ...any) *Refusal {
 		Remedy: "Run the same version of it on both sides, and wait until it is ready there."}
 }
 
-// recordedProviders holds clusterctl's own records of both sides against each other, as a move does, and its dry run
-// does not.
+// recordedProviders compares clusterctl's own records of both sides, as a move does and its dry run does not.
 func recordedProviders(v *view) []*Refusal {
 	var refusals []*Refusal
 	for _, p := range v.sourceInventory {

@@ -11,20 +11,20 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 )
 
-// afterTimeout bounds the looking around that follows a move: it must happen even when the user has interrupted.
+// afterTimeout bounds the checks after a move: they must happen even if the user has interrupted the run.
 const afterTimeout = 2 * time.Minute
 
-// afterMoveOf is afterTimeout for what asks something of each object: one second more for each of them.
+// afterMoveOf returns afterTimeout plus one second for each object, for checks that send requests for each object.
 func afterMoveOf(objects int) time.Duration {
 	return afterTimeout + time.Duration(objects)*time.Second
 }
 
 // Run pivots: it refuses what a rule forbids, suspends Flux, backs up, moves, and verifies. It may be repeated, here
-// and on another machine: a finished pivot is left as it is, and an interrupted one is finished by the steps of
+// and on another machine. It changes nothing after a finished pivot. It finishes an interrupted one by the steps of
 // State.Recovery, unless the two sides disagree in a way that no interrupted move leaves.
 //
-// Cancelling ctx stops it at once before the move has started. Once it has, the move is finished and verified
-// first, and Run returns its outcome as if nobody had asked.
+// Cancelling ctx stops Run at once before the move has started. After that, Run finishes and verifies the move first,
+// and returns its outcome as if ctx had not been cancelled.
 func Run(ctx context.Context, in Input) (Result, error) {
 	if in.Log == nil {
 		in.Log = func(string) {}
@@ -36,7 +36,8 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	if state.Phase == Done {
 		return Result{Already: true}, ResumeMarked(ctx, in.Target, in.Scope)
 	}
-	// Suspending Flux is the first thing that a pivot does: without it a user paused what is paused, and that stays so.
+	// Suspending Flux is the first step of a pivot. If Flux is not suspended, a user paused the objects, and they stay
+	// paused.
 	begun, err := in.Flux.Stands(ctx)
 	if err != nil {
 		return Result{}, unreadable(err)
@@ -44,12 +45,12 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	if begun && state.Explained() {
 		return in.recover(ctx, state)
 	}
-	// else a rule names what is paused
+	// otherwise a rule names what is paused
 	if err := state.Err(in.Source, in.Target, in.Scope); err != nil && (begun || state.Stage != StagePaused) {
 		return Result{}, err
 	}
-	// What an earlier pivot created on the target is overwritten, as by the mover itself. Anything else there is
-	// refused.
+	// A repeated move overwrites what an earlier pivot created on the target, as clusterctl does. Anything else there
+	// is refused.
 	var saved *record
 	if begun {
 		if saved, err = in.saved(ctx, state); err != nil {
@@ -59,15 +60,15 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	guards := in.guards(begun, saved)
 	in.keepSuspended = begun && len(missing(state.Source.Objects, state.Target.Objects)) < len(state.Source.Objects)
 	if _, err := newPlan(ctx, in.Source, in.Target, in.Scope, guards); err != nil {
-		if begun { // nothing of it was moved: what would put the cause right is applied by Flux
+		if begun { // nothing was moved, and the fix of the cause may have to come through Flux
 			err = in.resumeFlux(ctx, err)
 		}
-		return Result{}, err // else before Flux is touched
+		return Result{}, err // otherwise Flux is not yet suspended
 	}
 	if err := in.Flux.Suspend(ctx); err != nil {
 		return Result{}, in.resumeFlux(ctx, fmt.Errorf("suspend Flux before the move: %w", err))
 	}
-	// Flux may have changed something up to a moment ago: what counts is what is there now that it stands still.
+	// Flux may have changed something until a moment ago: the state after its suspension counts.
 	plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, guards)
 	if err != nil {
 		return Result{}, in.resumeFlux(ctx, err)
@@ -75,7 +76,7 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	return in.backUpAndMove(ctx, plan)
 }
 
-// backUpAndMove carries out a plan while Flux stands still.
+// backUpAndMove performs a plan while Flux is suspended.
 func (in Input) backUpAndMove(ctx context.Context, plan Plan) (Result, error) {
 	keeper := Keeper{Dir: in.BackupDir, Recipients: in.Recipients, Signer: in.Signer, Version: in.Version, Now: in.Now}
 	saved, err := keeper.keepPlanned(ctx, in.Source, plan)
@@ -98,7 +99,7 @@ func (in Input) moveAndVerify(ctx context.Context, plan Plan, saved *record) (Re
 		TakenOver: lease.DetachUntilLost(ctx).Done(),
 	})
 	lost := lostLease(ctx)
-	// to look around; what is written asks for the lease
+	// for the checks; writes require the lease
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterMoveOf(len(plan.Objects)))
 	defer cancel()
 	result := Result{Moved: plan.Objects, Backup: saved.path}
@@ -117,10 +118,10 @@ func (in Input) moveAndVerify(ctx context.Context, plan Plan, saved *record) (Re
 	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir, plan.Objects)
 }
 
-// afterFailure says how far a move came that failed, and takes back the suspension of Flux if nothing was changed.
+// afterFailure reports how far a failed move came, and resumes Flux if nothing was changed.
 func (in Input) afterFailure(ctx context.Context, cause, lost error, saved *record) error {
 	keep := "Keep both clusters. What was there before the move is in " + saved.path + "."
-	if lost != nil { // what is there is that one's to judge
+	if lost != nil { // the run that took the lease decides
 		return fault.Wrap(errors.Join(lost, cause), fault.Busy, fault.HintOf(lost)+"\n"+keep)
 	}
 	state, err := ReadState(ctx, in.Source, in.Target, in.Scope)
@@ -143,8 +144,8 @@ func (in Input) afterFailure(ctx context.Context, cause, lost error, saved *reco
 		"The objects are on the target and active. Run the same command again.\n"+keep)
 }
 
-// resumeFlux takes back the suspension and returns cause, with the failure to do so if there is one. Once something is
-// on the target the suspension stays: it tells the next run that a pivot began.
+// resumeFlux resumes Flux and returns cause, with the failure to resume if there is one. Once something is on the
+// target, Flux stays suspended: this shows the next run that a pivot began.
 func (in Input) resumeFlux(ctx context.Context, cause error) error {
 	if err := lostLease(ctx); err != nil {
 		return errors.Join(err, cause)
@@ -161,8 +162,8 @@ func (in Input) resumeFlux(ctx context.Context, cause error) error {
 	return cause
 }
 
-// lostLease returns why another run has taken over, if one has, be it after this one was interrupted: the suspension of
-// Flux may be that one's, and stays.
+// lostLease returns why another run has taken over, if one has, even after this run was interrupted. The suspension of
+// Flux may belong to that run, and stays.
 func lostLease(ctx context.Context) error {
 	for _, cause := range []error{context.Cause(lease.DetachUntilLost(ctx)), context.Cause(ctx)} {
 		if fault.CodeOf(cause) == fault.Busy {

@@ -22,31 +22,31 @@ const (
 	AspectMachines      Aspect = "machines"      // its Machines are ready
 	AspectNodes         Aspect = "nodes"         // the node of each Machine is a ready node of this same API
 	AspectKustomization Aspect = "kustomization" // Flux has applied its definition
-	AspectControllers   Aspect = "controllers"   // each controller has reconciled what it looks after, as it is now
-	// nothing keeps the cluster from acting, whatever its objects say of themselves
+	AspectControllers   Aspect = "controllers"   // each controller has reconciled the current state of its objects
+	// nothing keeps the cluster from acting, whatever its objects report
 	AspectHealth Aspect = "health"
 )
 
-// Unmet is one thing that is not yet true of a management cluster that is to manage itself.
+// Unmet is one unmet condition of a management cluster that is to manage itself.
 type Unmet struct {
 	Aspect  Aspect
 	Object  string // "Kind namespace/name"
 	Message string
-	// Waiting is true when time alone may fix it; false asks for a hand (something is suspended or paused).
+	// Waiting is true when time alone may fix it. False means that a person must act: something is suspended or paused.
 	Waiting bool
 }
 
-// String returns the object with what is not true of it.
+// String returns the object with its unmet condition.
 func (u Unmet) String() string { return u.Object + ": " + u.Message }
 
-// SelfManaged looks, from the API of a management cluster, for all that is not yet true of a cluster that manages
-// itself; with none, the cluster does. It looks once and does not wait.
+// SelfManaged checks, in the API of a management cluster, what is still missing until the cluster manages itself. An
+// empty result means that it does. It checks once and does not wait.
 //
-// kustomizations are the Flux Kustomizations that must be Ready; none stands for every one in the cluster, of which
-// there must be at least one. A Kustomization is Ready only when that is said of its latest spec.
+// kustomizations are the Flux Kustomizations that must be Ready. None means all of the cluster's, and there must be at
+// least one. A Kustomization is Ready only if its status is of its latest spec.
 //
-// The controllers are looked at when nothing else is open: that is a look at every object, and all the rest needs them
-// too.
+// The controllers are checked last, when nothing else is unmet: that check reads every object, and needs all other
+// conditions.
 func SelfManaged(ctx context.Context, target client.Client, scope clusters.Scope, kustomizations []client.ObjectKey) (
 	[]Unmet, error) {
 	var all []Unmet

@@ -11,17 +11,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// lookAtControllers finds what belongs to the Cluster and moves with it, and was not reconciled here as it is now.
+// lookAtControllers finds the Cluster's objects that move with it and that are not reconciled here in their current
+// state.
 //
-// A move creates objects without their status, and paused. So status.observedGeneration, which controllers write when
-// they have reconciled an object and not while it is paused, is unset until then, and a condition Paused=True that is
-// left says that nobody has seen the end of the pause. Cluster API's own controllers, and those of RKE2, always write
-// that generation. Where the controllers of others write none, as those of infrastructure providers, their objects are
-// not judged here: the Ready condition of a Machine and the Available condition of the Cluster are made from what they
-// say, here too.
+// A move creates objects without their status, and paused. Controllers write status.observedGeneration when they have
+// reconciled an object, and not while it is paused. So it is unset until then. A leftover condition Paused=True means
+// that no controller has processed the end of the pause.
 //
-// Nothing has to make the controllers look: each of them watches the Cluster for the end of its pause. What a user
-// paused, and what belongs to other Clusters, is left out.
+// Cluster API's own controllers, and those of RKE2, always write that generation. If other controllers, such as those
+// of infrastructure providers, write none, their objects are not checked here. The Ready condition of a Machine and the
+// Available condition of the Cluster include what those objects report.
+//
+// No controller has to be triggered: each of them watches the Cluster for the end of its pause. What a user paused, and
+// what belongs to other Clusters, is left out.
 func lookAtControllers(ctx context.Context, c client.Client, scope clusters.Scope) ([]Unmet, error) {
 	graph, err := capi.Discover(ctx, c, scope.Namespace)
 	if err != nil {
@@ -36,7 +38,7 @@ func lookAtControllers(ctx context.Context, c client.Client, scope clusters.Scop
 	return unmet, nil
 }
 
-// notReconciled returns what an object's controller has yet to do, "" for nothing.
+// notReconciled returns what an object's controller still has to do; "" for nothing.
 func notReconciled(graph *capi.Graph, o capi.Object) string {
 	u, _ := graph.Get(o)
 	observed, generation := graph.Observed(o), u.GetGeneration()

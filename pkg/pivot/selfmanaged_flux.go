@@ -49,8 +49,8 @@ func lookAtKustomizations(ctx context.Context, c client.Client, wanted []client.
 	return unmet, nil
 }
 
-// kustomizationProblem returns why a Kustomization is not ready, "" when it is. Flux carries observedGeneration in
-// the status and in each condition; both must be of the latest spec.
+// kustomizationProblem returns why a Kustomization is not ready; "" if it is. Flux writes observedGeneration in the
+// status and in each condition; both must be of the latest spec.
 func kustomizationProblem(k *unstructured.Unstructured) (problem string, waiting bool) {
 	if k == nil {
 		return "does not exist", true

@@ -16,8 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// lookAtMachines finds out whether the cluster that answers is the one that its Machines make up: the node of each
-// Machine must be a node of this same API, with the same provider ID.
+// lookAtMachines checks whether the answering cluster consists of its own Machines: the node of each Machine must be a
+// node of this same API, with the same provider ID.
 func lookAtMachines(ctx context.Context, c client.Client, scope clusters.Scope) ([]Unmet, error) {
 	machines, err := capi.Machines(ctx, c, scope.Namespace)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// Phase says how far a pivot has come.
+// Phase is how far a pivot has come.
 type Phase string
 
 // The phases of a pivot.
@@ -18,8 +18,8 @@ const (
 	Done        Phase = "done"        // all of it is on the target, active
 )
 
-// Stage says where an interrupted pivot stands. Each follows from what clusterctl does, in its order: pause the
-// source, create everything on the target, delete it from the source (owners last), resume the target.
+// Stage is how far an interrupted pivot has come. The stages follow the order of clusterctl: pause the source, create
+// everything on the target, delete it from the source (owners last), resume the target.
 type Stage string
 
 // The stages of an interrupted pivot.
@@ -29,10 +29,10 @@ const (
 	StageCopying  Stage = "copying"  // the source is paused and complete, the target lacks some of it
 	StageCopied   Stage = "copied"   // the target is paused and holds all that is left at the source
 	StageResuming Stage = "resuming" // the target is paused and complete, the source holds nothing
-	StageConflict Stage = "conflict" // both sides are active, or hold what no move leaves: somebody else did this
+	StageConflict Stage = "conflict" // both sides are active, or hold what no move leaves: not caused by a move
 )
 
-// State is how far a pivot has come, told from the clusters alone.
+// State is how far a pivot has come, derived from the clusters alone.
 type State struct {
 	Phase          Phase
 	Stage          Stage // StageNone unless interrupted
@@ -41,18 +41,18 @@ type State struct {
 	scope clusters.Scope
 }
 
-// Explained is whether a move was interrupted, and an interrupted move leaves the two sides as they are. Else nobody
-// but a person can know which of them counts.
+// Explained reports whether an interrupted move explains the state of the two sides. Otherwise only a person can know
+// which side counts.
 func (s State) Explained() bool { return s.Phase == Interrupted && s.Stage != StageConflict }
 
-// NothingMoved is whether the source has all of it, active, and the target nothing of that: a move deletes nothing at
-// its source before it has created everything on the target.
+// NothingMoved reports whether the source is complete and active, and the target holds nothing of it. A move deletes
+// nothing at its source before it has created everything on the target.
 func (s State) NothingMoved() bool {
 	return s.Phase == NotStarted && len(missing(s.Source.Objects, s.Target.Objects)) == len(s.Source.Objects)
 }
 
-// ReadState looks at both sides and changes neither. A side whose Client is nil is taken for gone, which is right
-// for the source after a finished pivot.
+// ReadState reads both sides and changes neither. A side whose Client is nil counts as gone, which is right for the
+// source after a finished pivot.
 func ReadState(ctx context.Context, source, target clusters.Side, scope clusters.Scope) (State, error) {
 	here, err := read(ctx, source, scope)
 	if err != nil {
@@ -72,7 +72,7 @@ func read(ctx context.Context, side clusters.Side, scope clusters.Scope) (cluste
 	return clusters.Hold(ctx, side.Client, scope)
 }
 
-// Judge tells how far a pivot has come from what both sides hold.
+// Judge returns how far a pivot has come, from what both sides hold.
 func Judge(source, target clusters.Holding, scope clusters.Scope) State {
 	s := State{Source: source, Target: target, scope: scope}
 	s.Phase, s.Stage = judge(source, target, scope.Cluster)

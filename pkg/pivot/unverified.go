@@ -19,9 +19,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// markVerified notes on the Cluster that all of it was compared, so that no other machine's record is held against it
-// later, and which Machines the move brought, for Replaced. It takes away this machine's records, also those of earlier
-// attempts: what has arrived now is what counts.
+// markVerified notes on the Cluster that everything was compared, so that another machine's record does not count
+// later. It also notes the Machines that the move brought, for Replaced. It removes this machine's records, also those
+// of earlier attempts: only what has arrived now counts.
 func markVerified(ctx context.Context, target clusters.Side, scope clusters.Scope, dir string,
 	moved []capi.Object) error {
 	own, err := ownCluster(ctx, target, scope)
@@ -41,7 +41,7 @@ func markVerified(ctx context.Context, target clusters.Side, scope clusters.Scop
 	return forget(dir, scope.Cluster)
 }
 
-// forget removes the records of a cluster, the newest last: as long as that is there, the move counts as not verified.
+// forget removes the records of a cluster, the newest last: while that one exists, the move counts as not verified.
 func forget(dir, cluster string) error {
 	backups, err := recordedBackups(dir, cluster)
 	for _, backup := range backups {
@@ -53,8 +53,8 @@ func forget(dir, cluster string) error {
 	return nil
 }
 
-// recordedBackups returns the backups of a cluster that have a record, oldest first, whether they are still there or
-// not.
+// recordedBackups returns the backups of a cluster that have a record, oldest first. The backups themselves may be
+// gone.
 func recordedBackups(dir, cluster string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -69,8 +69,8 @@ func recordedBackups(dir, cluster string) ([]string, error) {
 	return all, nil
 }
 
-// Unverified returns the newest backup of a cluster in dir that was made for a move, if nobody has seen that all of it
-// arrived; "" if there is none. The record alone has all that is compared: the backup may have been moved away since.
+// Unverified returns the newest backup of a cluster in dir whose move was not verified; "" if there is none. The record
+// alone has everything that is compared: the backup may have been moved away since.
 func Unverified(dir, cluster string) (backup string, err error) {
 	all, err := recordedBackups(dir, cluster)
 	if err != nil {
@@ -86,7 +86,7 @@ func Unverified(dir, cluster string) (backup string, err error) {
 	return newest, nil
 }
 
-// whereIs says where a backup is, for a hint: one that was moved away was at a path.
+// whereIs returns where a backup is, for a hint. If the backup was moved away, that is its former path.
 func whereIs(backup string) string {
 	if _, err := os.Stat(backup); err != nil {
 		return "the backup that was at " + strings.TrimSuffix(backup, owned.EncryptedSuffix)
@@ -94,10 +94,11 @@ func whereIs(backup string) string {
 	return backup
 }
 
-// VerifyBackup repeats the verification of a move that ended unverified: all that was moved is on the target as it was,
-// but for machines and what is made for each, which Cluster API may have replaced meanwhile, and the Cluster itself is
-// not paused. What may be left at the source is not looked at: an observation of both sides shows it. Nothing is
-// compared where another machine has verified the move, or where the record is of an earlier cluster of the same name.
+// VerifyBackup repeats the verification of a move that ended unverified: everything that was moved is on the target
+// unchanged, and the Cluster is not paused. Machines and their objects are left out, because Cluster API may have
+// replaced them meanwhile. It does not check what is left at the source: an observation of both sides shows that. It
+// compares nothing if another machine has verified the move, or if the record is of an earlier cluster of the same
+// name.
 func VerifyBackup(ctx context.Context, target clusters.Side, scope clusters.Scope, backup string) error {
 	dir := filepath.Dir(backup)
 	own, err := ownCluster(ctx, target, scope)
@@ -139,10 +140,10 @@ func VerifyBackup(ctx context.Context, target clusters.Side, scope clusters.Scop
 // verifiedCluster is the management cluster's own Cluster on a side.
 type verifiedCluster struct {
 	capi.Cluster
-	verified bool // it says so of the move that brought it there
+	verified bool // it carries the note that its move was verified
 }
 
-// ownCluster reads it; nil: it is not there.
+// ownCluster reads the management cluster's own Cluster; nil if it does not exist.
 func ownCluster(ctx context.Context, side clusters.Side, scope clusters.Scope) (*verifiedCluster, error) {
 	own, err := clusters.Own(ctx, side.Client, scope)
 	if err != nil {
@@ -154,7 +155,7 @@ func ownCluster(ctx context.Context, side clusters.Side, scope clusters.Scope) (
 	return &verifiedCluster{*own, own.Annotations[owned.VerifiedAnnotation] == string(own.UID)}, nil
 }
 
-// ofOneMachine says whether an object goes when its machine is replaced.
+// ofOneMachine reports whether an object is deleted when its machine is replaced.
 func ofOneMachine(u *unstructured.Unstructured) bool {
 	passing := []string{"Machine", "MachineSet", "KubeadmConfig", "RKE2Config"}
 	return slices.Contains(passing, u.GetKind()) ||

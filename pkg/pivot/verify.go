@@ -11,14 +11,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// verify holds what both sides have after a move against what was recorded before it: each object is on the target as
-// it was, with owners that exist there, none is left at the source, nothing of it is paused on the target. What else
-// the target has is not judged: it may be of tenants. It returns the objects of the target that were not planned, and
-// an error that joins everything found wrong.
+// verify compares both sides after a move with the record from before it: each object is on the target unchanged, with
+// owners that exist there; none is left at the source; none is paused on the target. Other objects of the target are
+// ignored, because they may belong to tenants. It returns the target's objects that were not planned, and an error that
+// joins all findings.
 //
 // The target's controllers run again by then. Providers of the same versions reconciled the same objects at the source
-// a moment ago, so what they may still change is little: status, finalizers and their own annotations, which are not
-// compared; labels, annotations and owners, of which more may come; the replicas of what is scaled by others.
+// a moment ago, so they may still change little. Status, finalizers and the controllers' own annotations are not
+// compared. Labels, annotations and owners may be added. The replicas of what others scale may change.
 func verify(ctx context.Context, source, target clusters.Side, scope clusters.Scope, r *record) (extra []capi.Object,
 	err error) {
 	there, err := capi.Discover(ctx, target.Client, scope.Namespace)
@@ -42,7 +42,7 @@ func verify(ctx context.Context, source, target clusters.Side, scope clusters.Sc
 	return missing(there.Moves(), planned), errors.Join(wrong...)
 }
 
-// arrived returns what is wrong with the target of a move, by itself.
+// arrived returns what is wrong with the target of a move on its own.
 func arrived(planned []capi.Object, there *capi.Graph, clusters []capi.Cluster) []error {
 	moved := among(there.Moves(), planned)
 	var wrong []error
@@ -55,7 +55,7 @@ func arrived(planned []capi.Object, there *capi.Graph, clusters []capi.Cluster) 
 	return append(wrong, stillPaused(there, moved, clusters)...)
 }
 
-// changed returns the parts of objects that did not arrive as they were.
+// changed returns the parts of objects that did not arrive unchanged.
 func changed(r *record, there *capi.Graph) []error {
 	byKey := map[capi.Key]capi.Object{}
 	for _, o := range there.All() {
@@ -65,7 +65,7 @@ func changed(r *record, there *capi.Graph) []error {
 	for _, want := range r.Objects {
 		u, arrived := there.Get(byKey[want.object().Key()])
 		if !arrived {
-			continue // said already
+			continue // already reported
 		}
 		for _, what := range want.differences(r.Key, u, true) {
 			wrong = append(wrong, errors.New(what))
@@ -74,7 +74,7 @@ func changed(r *record, there *capi.Graph) []error {
 	return wrong
 }
 
-// leftBehind returns the planned objects that the source still has, but for those that both sides keep.
+// leftBehind returns the planned objects that the source still has, without those that both sides keep.
 func leftBehind(planned, left []capi.Object) []capi.Object {
 	atSource := map[capi.Key]bool{}
 	for _, o := range left {

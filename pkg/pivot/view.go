@@ -12,7 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// view is what the rules look at, read once.
+// view is what the rules check, read once.
 type view struct {
 	scope                            clusters.Scope
 	sourceSide, targetSide           clusters.Side
@@ -68,8 +68,8 @@ func newView(ctx context.Context, source, target clusters.Side, scope clusters.S
 	return v, v.findLeftBehind(ctx)
 }
 
-// readOthers lists the Clusters of all other namespaces, and what is named from there. That this is forbidden is no
-// reason to stop looking: a rule refuses because of it.
+// readOthers lists the Clusters of all other namespaces, and the references from there. It continues if listing is
+// forbidden: a rule refuses because of that.
 func (v *view) readOthers(ctx context.Context) error {
 	all, err := capi.Clusters(ctx, v.sourceSide.Client, "")
 	if apierrors.IsForbidden(err) {
@@ -92,7 +92,7 @@ func (v *view) readOthers(ctx context.Context) error {
 	return err
 }
 
-// readUnlabelled finds the objects of CRDs without the label: those of a namespace, where the CRD has namespaces.
+// readUnlabelled finds the objects of CRDs without the label: those of a namespace, if the CRD is namespaced.
 func (v *view) readUnlabelled(ctx context.Context) error {
 	crds, err := capi.UnlabelledCRDs(ctx, v.sourceSide.Client)
 	if err != nil {
@@ -113,17 +113,17 @@ func (v *view) readUnlabelled(ctx context.Context) error {
 	return nil
 }
 
-// resource is how kubectl calls the kind of an object.
+// resource returns the name that kubectl uses for the kind of an object.
 func (v *view) resource(o capi.Object) string {
 	kind := o.Key().GroupKind
 	mapping, err := v.sourceSide.Client.RESTMapper().RESTMapping(kind)
-	if err != nil { // then kubectl finds it by its kind, or says what it knows
+	if err != nil { // kubectl resolves the kind, or reports what it knows
 		return kind.String()
 	}
 	return mapping.Resource.GroupResource().String()
 }
 
-// onObject begins a command that does something to an object of the source.
+// onObject returns the beginning of a command for an object of the source.
 func (v *view) onObject(verb string, o capi.Object) string {
 	command := "kubectl" + option("--kubeconfig", v.sourceSide.Kubeconfig)
 	if o.Namespace != "" {
@@ -132,7 +132,7 @@ func (v *view) onObject(verb string, o capi.Object) string {
 	return command + " " + verb + " " + v.resource(o) + " " + o.Name
 }
 
-// describe is how a person sees what an object waits for.
+// describe returns the command that shows what an object waits for.
 func describe(v *view, o capi.Object) string {
 	return "Wait, or see what it waits for: " + v.onObject("describe", o)
 }
