@@ -6,7 +6,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 )
 
-// An engine on another machine publishes on its own loopback address for nobody.
+// An engine on another machine publishes nothing on a loopback address that is reachable from here.
 func TestWhereTheBootstrapClusterListens(t *testing.T) {
 	cases := map[string]struct{ endpoint, given, address, listen string }{
 		"a socket":              {"", "", "", ""},

@@ -32,8 +32,8 @@ func saveAt(t *testing.T, path string, content []byte) {
 	}
 }
 
-// A client certificate ends after a year. What Cluster API renews in the cluster is saved, unless who runs this has his
-// own way to log in, or only looks.
+// A client certificate expires after a year. What Cluster API renews in the cluster is saved, unless the user has
+// another way to log in, or the run only observes.
 func TestTheSavedKubeconfigFollowsTheCluster(t *testing.T) {
 	m, s := place(t)
 	saved, given := filepath.Join(m.world.StateFolder, "kubeconfig"), filepath.Join(m.folder, "given")
@@ -94,7 +94,7 @@ func TestTheSavedKubeconfigFollowsTheCluster(t *testing.T) {
 	}
 }
 
-// That a kubeconfig names no authority does not make it another cluster's: the cluster says itself which it is.
+// A kubeconfig without an authority may still be this cluster's: the cluster itself reports which one it is.
 func TestWhatCannotBeComparedIsAsked(t *testing.T) {
 	m, s := place(t)
 	m.world.KubeconfigPath = filepath.Join(m.folder, "given")
@@ -189,7 +189,7 @@ func TestOneClusterIsNotBoth(t *testing.T) {
 // asks for a second at a time.
 func TestThePublishedAddressIsTriedAtOnce(t *testing.T) {
 	m, s := place(t)
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // it takes connections and says nothing
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // it accepts connections and sends nothing
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestThePublishedAddressIsTriedAtOnce(t *testing.T) {
 	}
 }
 
-// A cluster that answered to this run and falls silent is not one that nobody knows anything about.
+// A cluster that answered to this run and then falls silent is still a known cluster.
 func TestWhatAnsweredBeforeIsRemembered(t *testing.T) {
 	m, s := place(t)
 	s.kept = s.with(t, "ours", "t")

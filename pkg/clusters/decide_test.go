@@ -28,7 +28,7 @@ type machine struct {
 	t      *testing.T
 	folder string
 	world  *World
-	// machines are what the provider says that exists.
+	// machines are the machines that the provider reports.
 	machines []provider.Machine
 	now      time.Time
 	paused   int
@@ -76,7 +76,7 @@ func (m *machine) write(name, content string) {
 	}
 }
 
-// container has the engine say this of a container; marked is whether its mounts say that it is ours.
+// container makes the engine report a container in this status; marked reports whether its mounts mark it as managed.
 func (m *machine) container(name, status string, marked bool) {
 	m.t.Helper()
 	mounts := ""
@@ -162,8 +162,8 @@ func TestANodeThatIsListedAndNotFoundIsLookedForAgain(t *testing.T) {
 	}
 }
 
-// Of an engine that says nothing it is not known whether there is a bootstrap cluster; of one that lists it, and does
-// not say more, it is.
+// If the engine does not answer, it is not known whether a bootstrap cluster exists. If the engine lists it and reports
+// no more, it exists.
 func TestWhetherThereIsANodeIsAsked(t *testing.T) {
 	m := newMachine(t)
 	m.container(nodeName, "paused", true)
@@ -231,7 +231,7 @@ func TestSettleStartsWhatIsStopped(t *testing.T) {
 	for name, tc := range map[string]struct {
 		registry, node string
 		stubborn       bool   // the node stops again at once
-		refuses        string // what the engine says of a start
+		refuses        string // the engine's error for a start
 		machines       []provider.Machine
 		started        []string
 		says           string
@@ -294,7 +294,7 @@ func TestSettleIsPatientWithWhatDoesNotAnswer(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		world         func(*machine)
-		answers       int // at which look; 0: never
+		answers       int // at which observation; 0: never
 		unrecoverable bool
 		pauses        int
 		refused       bool
@@ -332,7 +332,7 @@ func TestSettleIsPatientWithWhatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// LookUntil ends with the first look that is enough, with one that no further look will better, or with its patience.
+// LookUntil ends with the first observation that is enough, with one that cannot become better, or after Patience.
 func TestLookUntil(t *testing.T) {
 	for name, tc := range map[string]struct {
 		enoughAt int
@@ -373,8 +373,8 @@ func TestLookUntil(t *testing.T) {
 	}
 }
 
-// With a long --timeout the patience is longer than the bound of the phase that looks. What was seen is not lost to
-// that bound.
+// With a long --timeout, Patience is longer than the bound of the observing phase. The bound does not discard what was
+// observed.
 func TestARefusalOutlivesTheBoundOfALook(t *testing.T) {
 	refused := fault.New(fault.ClusterUnreachable, "it does not answer", "Start it.")
 	m := newMachine(t)

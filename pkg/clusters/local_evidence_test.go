@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// What the state folder holds says whether a pivot may have been made.
+// The state folder shows whether a pivot may have begun.
 func TestTraces(t *testing.T) {
 	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()})
 	if err != nil {

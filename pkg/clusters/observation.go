@@ -41,7 +41,7 @@ type BootstrapSide struct {
 	Holds   Holding
 	// Suspended reports whether Flux in it is suspended for a pivot of this cluster. That is the first step of a pivot.
 	Suspended bool
-	// Down is whether a `down` has begun to take the cluster down, or somebody has deleted it.
+	// Down reports whether a `down` has begun to delete the cluster, or a user has deleted it.
 	Down bool
 	// Kubeconfig of the management cluster, as Cluster API keeps it there; nil while it has none.
 	Kubeconfig []byte
@@ -81,7 +81,7 @@ type ManagementSide struct {
 	Holds   Holding
 	// Suspended reports whether its Flux is suspended for a move of the definition out of it.
 	Suspended bool
-	// Down is whether a `down` has begun to take the cluster down, or somebody has deleted it.
+	// Down reports whether a `down` has begun to delete the cluster, or a user has deleted it.
 	Down bool
 }
 

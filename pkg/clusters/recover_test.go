@@ -124,7 +124,7 @@ func TestRecoverReachesWhatListensInTheMachine(t *testing.T) {
 	}
 }
 
-// Where nothing can be read from here, the error says how a person does it.
+// If nothing can be read from here, the error says how a person recovers the kubeconfig.
 func TestRecoverByHand(t *testing.T) {
 	m := newMachine(t)
 	_, _, err := m.world.Recover(t.Context())

@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Nobody but a run with this state folder may take a node that kind is still making for one that was left behind.
+// Only a run with this state folder may treat a node that kind is still creating as left behind.
 func TestAnUnfinishedNodeMayBeSomebodyElses(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()})

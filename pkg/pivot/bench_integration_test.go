@@ -116,8 +116,8 @@ func measured(t *testing.T, cmd *exec.Cmd) usage {
 	return u
 }
 
-// peak returns the peak of a process's memory once it has ended. The kernel keeps it, so that few looks are enough;
-// what it says of a process that has ended counts the moment, too, at which it was still a copy of this one.
+// peak returns the peak of a process's memory once it has ended. The kernel keeps it, so that few reads are enough. The
+// value after the end includes the moment when the process was still a copy of this one.
 func peak(pid int, ended <-chan error) (bytes int64) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -88,7 +88,7 @@ func TestReplicasOfWhatIsScaledByOthers(t *testing.T) {
 	}
 }
 
-// Nobody can tell from a digest what a Secret holds, nor whether two of them hold the same.
+// A digest reveals neither what a Secret holds, nor whether two Secrets hold the same.
 func TestDigestsAreNotOfOthers(t *testing.T) {
 	u := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"password": "aHVudGVyMg=="}}}
 	one, other := newDigester().parts(u), newDigester().parts(u)
@@ -112,7 +112,7 @@ func TestWhatBothSidesKeepIsNotCompared(t *testing.T) {
 	}
 }
 
-// Who resumes the source lets it change: what was backed up before says nothing any more.
+// A resumed source may change: the earlier record is then outdated.
 func TestARecordIsStaleOnceTheSourceWasResumed(t *testing.T) {
 	scope := clusters.Scope{Namespace: "ns", Cluster: "mgmt"}
 	for name, tc := range map[string]struct {

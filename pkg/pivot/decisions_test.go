@@ -47,7 +47,7 @@ func TestAFinishThatCannotReadTheTargetDeletesNothing(t *testing.T) {
 	}
 }
 
-// The target is paused until a finish is over: no controller of it has written an annotation anew.
+// The target is paused until a finish is over: none of its controllers has rewritten an annotation.
 func TestAFinishComparesAnnotationsOfControllers(t *testing.T) {
 	r := rehearse(t, fixture.Set("ConfigMap", "mgmt-load-balancer", "written-at-the-source",
 		"metadata", "annotations", "cluster.x-k8s.io/note"))

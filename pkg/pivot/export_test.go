@@ -15,8 +15,8 @@ func NewPlan(ctx context.Context, source, target clusters.Side, scope clusters.S
 	return newPlan(ctx, source, target, scope, rules)
 }
 
-// Refusals returns every reason for which NewPlan refused, nil when err is of another kind. Only tests look at them one
-// by one.
+// Refusals returns every reason for which NewPlan refused; nil if err is of another kind. Only tests check them one by
+// one.
 func Refusals(err error) []*Refusal {
 	var all []*Refusal
 	switch e := err.(type) {

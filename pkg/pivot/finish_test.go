@@ -140,8 +140,8 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// mark has the target look as a move leaves it that is truncated: all that it moved is marked. A Cluster that a person
-// paused is not.
+// mark puts the target into the state that a truncated move leaves: everything that it moved is marked. A Cluster that
+// a person paused is not.
 func mark(t *testing.T, r *rehearsal, value string) {
 	t.Helper()
 	class, _ := ofClass()
@@ -170,7 +170,7 @@ func gvkOf(kind string) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Version: "v1", Kind: kind}
 }
 
-// elsewhere goes on on another machine, which has no backup.
+// elsewhere resumes on another machine, which has no backup.
 func elsewhere(t *testing.T, r *rehearsal) {
 	t.Helper()
 	r.BackupDir = t.TempDir()

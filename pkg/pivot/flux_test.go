@@ -2,7 +2,7 @@ package pivot_test
 
 import "context"
 
-// fakeFlux counts what is asked of Flux, and fails where told.
+// fakeFlux counts the calls to Flux, and fails where the test wants it to.
 type fakeFlux struct {
 	suspended, resumed int
 	suspendErr         error

@@ -156,7 +156,7 @@ func (j job) command(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-// start runs a job and returns whether it came to its end. A failure that no strike explains fails the test.
+// start runs a job and reports whether it finished. A failure that no injected fault explains fails the test.
 func (j job) start(t *testing.T) (done bool) {
 	t.Helper()
 	output, err := j.command(t).CombinedOutput()
@@ -173,7 +173,7 @@ func (j job) start(t *testing.T) (done bool) {
 // grown is a cluster of three control-plane and three worker machines.
 func grown() []*unstructured.Unstructured { return fixture.WithMachines(3, 3) }
 
-// moved is what a job moves: also a Cluster of somebody else, which the move pauses too.
+// moved returns what a job moves: also another owner's Cluster, which the move pauses too.
 func moved() []*unstructured.Unstructured { return append(grown(), tenant()) }
 
 // in gives a job a namespace of its own, filled with the fixture at the source.

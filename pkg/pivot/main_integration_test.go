@@ -92,7 +92,7 @@ func newStageOf(t *testing.T, objects []*unstructured.Unstructured, edits ...fix
 		}
 		return '-'
 	}, t.Name()))
-	// what is interrupted may be all that tells two tests apart, and a name must not end with a hyphen
+	// two tests may differ only in what is cut off, and a name must not end with a hyphen
 	if len(name) > 63 {
 		sum := fnv.New32a()
 		_, _ = sum.Write([]byte(name))
@@ -134,7 +134,7 @@ func (s *stage) keys(c client.Client) []string {
 	return names
 }
 
-// exists says whether one side has the object.
+// exists reports whether one side has the object.
 func (s *stage) exists(c client.Client, u *unstructured.Unstructured) bool {
 	s.t.Helper()
 	got := &unstructured.Unstructured{}
@@ -146,7 +146,7 @@ func (s *stage) exists(c client.Client, u *unstructured.Unstructured) bool {
 	return err == nil
 }
 
-// setPaused pauses or resumes the Cluster of one side, as the hints tell the user to.
+// setPaused pauses or resumes the Cluster of one side, as the hints describe it.
 func (s *stage) setPaused(c client.Client, patch string) {
 	s.t.Helper()
 	u := &unstructured.Unstructured{}

@@ -14,8 +14,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// What a move pauses beside the own Cluster may be left so by one that was finished elsewhere, or be paused by its
-// owner.
+// What a move pauses next to the own Cluster may stay paused after a move that another machine finished. Its owner may
+// also have paused it.
 func TestPausedBeside(t *testing.T) {
 	class, _ := ofClass()
 	pausedClass := fixture.Set("ClusterClass", "demo", map[string]any{"cluster.x-k8s.io/paused": ""}, "metadata",

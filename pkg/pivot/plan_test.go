@@ -205,7 +205,7 @@ func TestPlanRefuses(t *testing.T) {
 			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "KubeadmConfigTemplate management/mgmt-md",
 				Reason: "left behind"}},
 		},
-		// CAPRKE2's issue 500: without its owner clusterctl leaves it where it is, and says nothing.
+		// CAPRKE2's issue 500: without its owner clusterctl silently leaves it behind.
 		"a machine template has no owner": {
 			from: source(fixture.Unset("DevMachineTemplate", "mgmt-cp", "metadata", "ownerReferences")), to: target(),
 			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "DevMachineTemplate management/mgmt-cp",
@@ -309,7 +309,7 @@ func TestPlanLeavesASecretThatTheTargetHas(t *testing.T) {
 	}
 }
 
-// TestPlanWithoutAnyLabel is the trap that clusterctl sets: it moves 0 objects and says nothing.
+// TestPlanWithoutAnyLabel verifies the refusal of a move for which clusterctl would silently move 0 objects.
 func TestPlanWithoutAnyLabel(t *testing.T) {
 	from, to := sides(t, with(source(), unlabelled("*")), target())
 	_, err := pivot.NewPlan(t.Context(), from, to, scope)

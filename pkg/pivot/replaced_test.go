@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// What happens to machines after a verified move is said, once, whoever looks; also when nobody saw the end of the
-// move.
+// What happens to machines after a verified move is reported once, to any observer; also if the end of the move was not
+// verified at first.
 func TestReplacedMachines(t *testing.T) {
 	for name, row := range map[string]struct {
 		unseen      bool // the first run ends before it has verified the move

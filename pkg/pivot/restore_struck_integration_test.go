@@ -17,12 +17,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// restoreSample is how many writes of a restore are struck, unless all are.
+// restoreSample is the number of a restore's writes with an injected fault, unless all are tested.
 const restoreSample = 12
 
-// TestRestoreStruck disturbs a restore at writes that a seed draws, and sees that the run after it ends with everything
-// on the target, once and as it was. CLUSTER_INIT_TEST_SEED replays a seed; CLUSTER_INIT_TEST_ALL=1 strikes in every
-// way at every write.
+// TestRestoreStruck injects faults into a restore at writes that a seed selects. It verifies that the next run ends
+// with everything on the target, once and unchanged. CLUSTER_INIT_TEST_SEED replays a seed; CLUSTER_INIT_TEST_ALL=1
+// injects every fault at every write.
 func TestRestoreStruck(t *testing.T) {
 	j := newJob(t)
 	var total int

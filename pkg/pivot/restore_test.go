@@ -49,7 +49,7 @@ func creating(c client.Client, err error) client.Client {
 		}})
 }
 
-// mark is what the annotation says by which something is paused; "none" without it.
+// mark returns the value of the annotation that pauses an object; "none" without it.
 func (r *restoring) mark(t *testing.T) string {
 	t.Helper()
 	value, is := r.get(t, "Cluster", "mgmt").GetAnnotations()["cluster.x-k8s.io/paused"]
@@ -85,7 +85,7 @@ func TestARestoredClusterIsAsItWas(t *testing.T) {
 	if err != nil || !again.Already || r.made != made {
 		t.Errorf("again: %+v, %v, %d objects", again, err, r.made-made)
 	}
-	r.Force = false // a restore that is done needs nobody's word
+	r.Force = false // a finished restore needs no confirmation
 	if _, err := pivot.Restore(t.Context(), r.RestoreInput); err != nil {
 		t.Errorf("again, with nobody's word: %v", err)
 	}

@@ -128,7 +128,8 @@ var (
 		Kind: "Kustomization"}
 )
 
-// oldCluster is the cluster that the backup is of, which answers; with Flux where suspended says of what of it.
+// oldCluster returns the answering cluster that was backed up; with Flux if suspended says which of its objects are
+// suspended.
 func oldCluster(t *testing.T, objects []*unstructured.Unstructured, suspended ...bool) client.Client {
 	t.Helper()
 	crds := []*apiextensionsv1.CustomResourceDefinition{fixture.CRDOf(releaseKind), fixture.CRDOf(kustomizationKind)}

@@ -11,8 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// Between two machines that are replaced one after the other all are ready, as TestMatrixRKE2 saw at bb0b51c: the count
-// of those up to date says that there is more to come.
+// Between two rolling replacements all machines are ready: the count of those up to date shows that more will follow.
 func TestRolledOut(t *testing.T) {
 	plane := func(desired, ready, current, all int64) fixture.Edit {
 		return fixture.Set("Cluster", "mgmt", map[string]any{"desiredReplicas": desired, "readyReplicas": ready,

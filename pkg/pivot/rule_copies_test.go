@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// A begun pivot overwrites what its earlier attempt has put on the target. What somebody else put there since is
-// refused.
+// A begun pivot overwrites what its earlier attempt has created on the target. It refuses what another process has
+// created there since.
 func TestABegunPivotOverwritesOnlyCopies(t *testing.T) {
 	other := fixture.Set("KubeadmControlPlane", "mgmt-cp", int64(7), "spec", "replicas")
 	for name, tc := range map[string]struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// A target that would do nothing with what it is given is refused; what goes away by itself, or stands in nobody's way,
-// is not.
+// A target that would not act on its objects is refused. Transient findings, and findings that block nothing, do not
+// lead to a refusal.
 func TestATargetThatCannotActIsRefused(t *testing.T) {
 	finding := func(id string, severity readiness.Severity, transient, certain bool) readiness.Finding {
 		return readiness.Finding{ID: id, Object: health.Ref{Kind: "Lease", Namespace: "capi-system", Name: "l"},

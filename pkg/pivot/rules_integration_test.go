@@ -39,8 +39,8 @@ func (s *stage) refusedBy(rule pivot.Rule) []string {
 	return objects
 }
 
-// A webhook of the target that nobody answers is seen before a move, whether or not the target has the namespace and
-// the object already.
+// A webhook of the target without a server is found before a move, whether or not the target has the namespace and the
+// object already.
 func TestWebhooksOfTheTargetAreAsked(t *testing.T) {
 	s := newStage(t)
 	nobody := "https://127.0.0.1:1/validate"
@@ -131,7 +131,7 @@ func TestPermissionsOnBothSides(t *testing.T) {
 	}
 }
 
-// as is a client of somebody else.
+// as returns a client of another user.
 func as(t *testing.T, config *rest.Config, user string) client.Client {
 	t.Helper()
 	config = rest.CopyConfig(config)
@@ -143,7 +143,7 @@ func as(t *testing.T, config *rest.Config, user string) client.Client {
 	return c
 }
 
-// A pivot asks no more than one request for each kind, and one for each side, of what only asks whether it may go on.
+// To check whether it may continue, a pivot sends at most one request for each kind and one for each side.
 func TestWhatAPlanAsks(t *testing.T) {
 	s := newStage(t)
 	var tries, reviews atomic.Int64

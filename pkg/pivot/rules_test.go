@@ -51,7 +51,7 @@ func (a answering) on(side *clusters.Side) {
 	})
 }
 
-// reviewing answers reviews of access: what refuses says no to.
+// reviewing answers access reviews: it denies what refuses returns true for.
 func reviewing(refuses func(verb, resource string) bool) answering {
 	return answering{create: func(u *unstructured.Unstructured, _ bool) (bool, error) {
 		if u.GetKind() != "SelfSubjectAccessReview" {
@@ -193,7 +193,7 @@ func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 	}
 }
 
-// The API server's own troubles say nothing of an object: then nobody knows.
+// The API server's own problems say nothing about an object: then the verdict is not known.
 func TestPlanIsNoRefusalWhenWebhooksCannotBeAsked(t *testing.T) {
 	for name, trouble := range map[string]error{
 		"no connection": errors.New("connection reset"), "overloaded": apierrors.NewTooManyRequests("later", 1),

@@ -19,7 +19,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// seeds returns 1 to n, or what CLUSTER_INIT_TEST_SEED says.
+// seeds returns 1 to n, or the value of CLUSTER_INIT_TEST_SEED.
 func seeds(t *testing.T, n uint64) []uint64 {
 	t.Helper()
 	if text := os.Getenv("CLUSTER_INIT_TEST_SEED"); text != "" {

@@ -16,11 +16,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The strikes: what goes wrong at one write.
+// The injected faults: what goes wrong at one write.
 const (
 	killedBefore = "killed before" // the process ends, and the write is not sent
 	killedAfter  = "killed after"  // the process ends when the API server has carried the write out
-	// the API server has carried the write out, and the connection breaks before it says so
+	// the API server has applied the write, and the connection breaks before the reply
 	replyLost   = "applied, no reply"
 	unavailable = "unavailable"      // from this write on the API server of that side answers 503 for a while
 	staleRead   = "stale read after" // the next read of that side gives what it gave the last time
@@ -28,8 +28,8 @@ const (
 
 var strikes = []string{killedBefore, killedAfter, replyLost, unavailable, staleRead}
 
-// strike says what goes wrong, and at which write, counted from 1 on both sides together. Requests that change nothing
-// do not count: see changesNothing.
+// strike is an injected fault: what goes wrong, and at which write, counted from 1 on both sides together. Requests
+// that change nothing do not count: see changesNothing.
 type strike struct {
 	What  string
 	Write int
@@ -37,8 +37,8 @@ type strike struct {
 	Outage time.Duration
 }
 
-// explains says whether a process may end so because of the strike. Only a kill ends it without a word; the rest it may
-// survive, or say that it did not.
+// explains reports whether the injected fault may end a process like this. Only a kill ends it without a message. The
+// process may survive the other faults, or report that it failed.
 func (s strike) explains(status syscall.WaitStatus) bool {
 	switch s.What {
 	case "":
@@ -49,7 +49,7 @@ func (s strike) explains(status syscall.WaitStatus) bool {
 	return status.ExitStatus() == 1
 }
 
-// striker counts the writes of a process, and strikes at one.
+// striker counts the writes of a process, and injects the fault at one.
 type striker struct {
 	at     strike
 	writes atomic.Int64
@@ -133,7 +133,7 @@ func (s *struckSide) down() bool {
 	return time.Now().Before(s.until)
 }
 
-// read keeps the answer to a read, and gives an earlier one instead where it strikes.
+// read keeps the answer to a read, and returns an earlier one where it injects the fault.
 func (s connection) read(r *http.Request) (*http.Response, error) {
 	if r.URL.Query().Has("watch") || s.at.What != staleRead {
 		return s.next.RoundTrip(r)
@@ -179,7 +179,7 @@ func answer(r *http.Request, status int, g given) *http.Response {
 		ContentLength: int64(len(g.body))}
 }
 
-// die ends this process with the signal that nobody can catch.
+// die ends this process with the signal that no process can catch.
 func die() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {} // until it takes effect

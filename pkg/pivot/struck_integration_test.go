@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// TestStruck disturbs a pivot at writes that a seed draws, half of the runs that finish it too, and sees that the last
-// one ends with all of it on the target as it was, active, and nothing at the source. Half of the time each run is on
-// another machine, which has no backup of the earlier ones; then the first machine, run again, is content.
-// CLUSTER_INIT_TEST_SEED replays a seed; CLUSTER_INIT_TEST_ALL=1 strikes in every way at every write, with outages of
-// 30 seconds.
+// TestStruck injects faults into a pivot at writes that a seed selects, and into half of the runs that finish it. It
+// verifies that the last run ends with everything on the target, unchanged and active, and nothing at the source. Half
+// of the time each run is on another machine, without the earlier backups; then a run on the first machine succeeds,
+// too. CLUSTER_INIT_TEST_SEED replays a seed. CLUSTER_INIT_TEST_ALL=1 injects every fault at every write, with outages
+// of 30 seconds.
 func TestStruck(t *testing.T) {
 	j := newJob(t)
 	var total int
@@ -58,8 +58,8 @@ func TestStruck(t *testing.T) {
 	}
 }
 
-// TestAnotherMachineEndsTheLastInstants kills a move before each of its last writes: the source is empty, or all but
-// empty, the target is paused, in part or as a whole, and the machine that goes on has no backup.
+// TestAnotherMachineEndsTheLastInstants kills a move before each of its last writes. The source is empty or nearly
+// empty, the target is paused in part or as a whole, and the machine that resumes has no backup.
 func TestAnotherMachineEndsTheLastInstants(t *testing.T) {
 	j := newJob(t)
 	var total int
@@ -114,7 +114,7 @@ func seed(t *testing.T) uint64 {
 	return seed
 }
 
-// draw returns every strike, or a sample of 40 with outages that are short.
+// draw returns every fault, or a sample of 40 with short outages.
 func draw(random *rand.Rand, total int) []strike {
 	everything := os.Getenv("CLUSTER_INIT_TEST_ALL") != ""
 	outage := 3 * time.Second

@@ -12,9 +12,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// A pivot is interrupted on one machine. Another one, which has no record of it, goes on and is interrupted, too. The
-// first machine, whose backup is older, finishes it. (That the other one refuses what has changed since:
-// TestABegunPivotOverwritesOnlyCopies.)
+// A pivot is interrupted on one machine. Another machine, which has no record of it, resumes it and is interrupted,
+// too. The first machine, whose backup is older, finishes it. TestABegunPivotOverwritesOnlyCopies verifies that the
+// other machine refuses what has changed since.
 func TestTheFirstMachineFinishesWhatAnotherWentOnWith(t *testing.T) {
 	s := newStage(t)
 	cutOff := func(side, method string, after int64, bound time.Duration) {

@@ -104,7 +104,7 @@ func TestARecordThatCannotBeReadVerifiesNothing(t *testing.T) {
 	}
 }
 
-// A later backup of the living cluster says nothing of the move, and a backup that was moved away leaves its record.
+// A later backup of the living cluster does not count for the move, and a backup that was moved away leaves its record.
 func TestTheNewestRecordCounts(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"mgmt-20260101T000000Z", "mgmt-20260103T000000Z"} {
@@ -151,7 +151,7 @@ func TestWhatChangesLaterIsNoFailedVerification(t *testing.T) {
 	}
 }
 
-// endUnseen has a move end whose end nobody sees, and returns its backup.
+// endUnseen runs a move that moves everything and then fails, so that it is not verified. It returns the move's backup.
 func endUnseen(t *testing.T, r *rehearsal) string {
 	t.Helper()
 	move := r.Move
@@ -267,8 +267,8 @@ func TestALostLeaseResumesNothing(t *testing.T) {
 	}
 }
 
-// A lease that could not be renewed for a while is nobody else's: the move is not stopped half-way, and what was
-// suspended is resumed where nothing was moved.
+// A lease that was not renewed for a while belongs to no other run: the move does not stop half-way. If nothing was
+// moved, what was suspended is resumed.
 func TestALeaseThatIsNotRenewedStopsNoMove(t *testing.T) {
 	r := rehearse(t)
 	heeding(&r.Source)

@@ -26,14 +26,14 @@ func oneOf(u *unstructured.Unstructured) []*unstructured.Unstructured {
 	return []*unstructured.Unstructured{u}
 }
 
-// tenantSecret is one that would move, and that belongs to nobody of the source.
+// tenantSecret returns a Secret that would move, and that no object of the source owns.
 func tenantSecret() *unstructured.Unstructured {
 	u := oneObject("Secret", "cloud-credentials")[0].DeepCopy()
 	u.SetName("tenant-credentials")
 	return u
 }
 
-// recipient is somebody who can open a backup.
+// recipient returns a recipient who can open a backup.
 func recipient(t *testing.T) backup.Recipients {
 	t.Helper()
 	key, err := age.GenerateX25519Identity()
