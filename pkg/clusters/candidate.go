@@ -24,9 +24,9 @@ type candidate struct {
 	truth *candidate
 }
 
-// candidates returns the kubeconfigs in the order in which they are tried: the one that Cluster API keeps in the
-// bootstrap cluster, the user's file, and the file in the state folder. A file of another cluster than a proven one is
-// an error.
+// candidates returns the kubeconfigs in the order in which they are tried. The first is the one that Cluster API keeps
+// in the bootstrap cluster, then the user's file, then the file in the state folder. A file of another cluster than a
+// proven one is an error.
 func (w *World) candidates(fromBootstrap []byte) ([]candidate, error) {
 	saved := w.savedPath()
 	var all []candidate

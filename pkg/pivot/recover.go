@@ -59,9 +59,9 @@ func (in Input) pausedByHand(state State) error {
 		Step{ActionResume, AtSource, state.Source.PausedByHand(in.Scope)}.Command(in.Source, in.Target, in.Scope))
 }
 
-// saved returns the record of the interrupted move. It returns nil if another machine began the move, if the record is
-// of an earlier cluster of the same name, or if a person has resumed the source since. Then only the current state
-// counts.
+// saved returns the record of the interrupted move, or nil if another machine began it. It also returns nil if the
+// record is of an earlier cluster of the same name, or if a person has resumed the source since. Then only the current
+// state counts.
 func (in Input) saved(ctx context.Context, state State) (*record, error) {
 	path, err := Unverified(in.BackupDir, in.Scope.Cluster)
 	if err != nil || path == "" {

@@ -43,8 +43,8 @@ type Step struct {
 	Objects []capi.Object
 }
 
-// Recovery returns the steps that finish an interrupted pivot, in order. It returns nil if there is nothing to finish,
-// if the sides disagree in a way that no interrupted move leaves, or if a person has paused what must be resumed.
+// Recovery returns the steps that finish an interrupted pivot, in order. It returns nil in three cases: there is
+// nothing to finish, a person has paused what must be resumed, or no interrupted move explains the two sides.
 //
 // It resumes only what bears the mark of this move. It resumes nothing on one side while the other could act on the
 // same machines, and deletes nothing before it was compared.

@@ -10,9 +10,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// unexpected refuses objects that no backup of a definition has: anyone may have added them, and a restore creates them
-// as an administrator. objects/ holds Cluster API's kinds, with their Secrets and ConfigMaps; references/ holds only
-// what these name.
+// unexpected refuses objects that no backup of a definition has. Anyone may have added them, and a restore creates them
+// as an administrator. The folder objects/ holds Cluster API's kinds, with their Secrets and ConfigMaps. The folder
+// references/ holds only what these name.
 func (in RestoreInput) unexpected(v *view) error {
 	var wrong []error
 	refuse := func(section backup.Section, o capi.Object, why string) {

@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// lookAtMachines checks whether the answering cluster consists of its own Machines: the node of each Machine must be a
+// lookAtMachines checks whether the answering cluster consists of its own Machines. The node of each Machine must be a
 // node of this same API, with the same provider ID.
 func lookAtMachines(ctx context.Context, c client.Client, scope clusters.Scope) ([]Unmet, error) {
 	machines, err := capi.Machines(ctx, c, scope.Namespace)

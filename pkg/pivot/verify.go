@@ -11,10 +11,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// verify compares both sides after a move with the record from before it: each object is on the target unchanged, with
-// owners that exist there; none is left at the source; none is paused on the target. Other objects of the target are
-// ignored, because they may belong to tenants. It returns the target's objects that were not planned, and an error that
-// joins all findings.
+// verify compares both sides after a move with the record from before it. Each object must be on the target unchanged,
+// with owners that exist there. None may be left at the source, or be paused on the target. Other objects of the target
+// are ignored, because they may belong to tenants. It returns the target's objects that were not planned, and an error
+// that joins all findings.
 //
 // The target's controllers run again by then. Providers of the same versions reconciled the same objects at the source
 // a moment ago, so they may still change little. Status, finalizers and the controllers' own annotations are not
