@@ -23,7 +23,7 @@ func (w *World) Side(c *kube.Cluster) Side {
 	return side
 }
 
-// Suspension suspends what would restore, in a cluster, the objects that a move takes away.
+// Suspension returns the suspension, in a cluster, of what would restore the objects that a move takes away.
 func Suspension(c *kube.Cluster, s Scope) rollout.Suspension {
 	return rollout.Suspension{Cluster: c, Of: owned.SuspendedFor(s.Namespace, s.Cluster)}
 }
