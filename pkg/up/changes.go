@@ -169,7 +169,7 @@ func (c changes) olderParts(ctx context.Context, cluster *kube.Cluster) ([]envir
 	}
 	hr := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}
 	there, err := cluster.Exists(ctx, hr)
-	if meta.IsNoMatchError(err) { // without Flux
+	if meta.IsNoMatchError(err) { // Flux is not installed
 		return older, nil
 	}
 	if last := hr.Status.History.Latest(); there && last != nil {

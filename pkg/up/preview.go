@@ -64,7 +64,7 @@ func (w *decider) observeForPreview(ctx context.Context) (clusters.Observation, 
 func showable(o clusters.Observation, v verdict, r request) error {
 	both := o.Bootstrap.Cluster != nil && o.Management.Cluster != nil
 	switch {
-	case v.decision == refuse && (o.Bootstrap.Down || o.Management.Down): // a run pivots no deleted cluster
+	case v.decision == refuse && (o.Bootstrap.Down || o.Management.Down): // a run starts no pivot during a teardown
 		return fault.Wrap(v.refusal, fault.PivotRefused, fault.HintOf(v.refusal))
 	case v.decision == refuse && (!both || fault.CodeOf(v.refusal) == fault.ClusterForeign):
 		return asRefused(v.refusal)
