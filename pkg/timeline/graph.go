@@ -25,8 +25,8 @@ type graph struct {
 	parts  []History // what the tracks consist of, and what else was followed
 }
 
-// components are the kinds that wait for each other by name. Where a phase follows them, what they consist of is on the
-// path only where none of them is.
+// components are the kinds that wait for each other by name. If a phase follows them, their parts are on the path only
+// while no component is.
 var components = []string{"Kustomization", "HelmRelease", "OCIRepository", "GitRepository"}
 
 // graphOf returns the graph of a phase: of the components that it followed, or of all that it followed if there were

@@ -17,8 +17,7 @@ type Span struct {
 	Critical bool
 }
 
-// Spans returns what a phase of the run followed, as far as the critical path is about it, in the order in which it
-// began.
+// Spans returns the objects that the critical path of a phase considers, in the order of their start.
 func (t Timeline) Spans(p Phase) []Span {
 	g := graphOf(p, t.Histories)
 	critical := g.critical()
