@@ -53,7 +53,7 @@ func (o Observer) Alone(ctx context.Context, plan Plan) error {
 func (o Observer) alone(ctx context.Context, plan Plan) (bootstrap, management error) {
 	reaching, cancel := context.WithTimeout(ctx, cmp.Or(o.Bound, askBound))
 	defer cancel()
-	machines, _ := plan.machines() // Ask handles their errors
+	machines, _ := plan.machines() // only Ask needs the error
 	var beside sync.WaitGroup
 	beside.Go(func() {
 		if c := o.reachProven(reaching, machines); c != nil {

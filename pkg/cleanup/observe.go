@@ -78,7 +78,7 @@ func (o Observer) observe(ctx context.Context, plan Plan) observation {
 	return seen
 }
 
-// machines returns the machines of the cluster, and the load balancer before them. It returns an error if there may be
+// machines returns the machines of the cluster, including their load balancer. It returns an error if there may be
 // more.
 func (p Plan) machines() (names []string, err error) {
 	for _, i := range slices.Concat(p.Delete, p.Stays) {

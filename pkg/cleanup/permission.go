@@ -8,7 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Permission is whether a cluster may be deleted without --force.
+// Permission reports whether a cluster may be deleted without --force.
 type Permission struct {
 	// Refused is why not: what was found and checked, and the results. If it is empty, the cluster may be deleted.
 	Refused string

@@ -28,7 +28,7 @@ type Cleaner struct {
 	// Leases are the leases of the clusters that are deleted. The renewal of each ends with its cluster, and the
 	// deletion continues without it. Nil means that there are none.
 	Leases *lease.Set
-	// Told receives every result at once, from several goroutines in parallel. Nil drops the results.
+	// Told receives every result as soon as it exists, from several goroutines in parallel. Nil drops the results.
 	Told func(Result)
 }
 

@@ -10,8 +10,8 @@ import (
 // Span is the time that an object was under way in a phase.
 type Span struct {
 	Object event.Object
-	// First is when it was first seen not ready in the phase, Start when it had nothing left to wait for, End when it
-	// was ready or the phase over.
+	// First is when it was first seen not ready in the phase. Start is when it had nothing left to wait for. End is
+	// when it was ready or the phase ended.
 	First, Start, End time.Time
 	// Critical reports whether it is on the critical path.
 	Critical bool

@@ -40,7 +40,7 @@ func CheckMachine(ctx context.Context, engine *docker.Client) Finding {
 	})
 }
 
-// found runs a check within its time limit, and returns its findings.
+// found runs a check within its time limit, and returns its finding.
 func found(ctx context.Context, title string, bound time.Duration,
 	look func(context.Context, pipeline.Reporter) error) Finding {
 	ctx, cancel := context.WithTimeout(ctx, bound)

@@ -8,7 +8,8 @@ import (
 )
 
 // Inputs describes what decides how long the run takes: machines, release, source, components, and whether it resumes
-// an earlier run. The phase look finds the last one. Runs with the same inputs take about as long.
+// an earlier run. Only after the phase look is it known whether it resumes one. Runs with the same inputs take about as
+// long.
 func (u *Run) Inputs() string {
 	spec := u.Environment.Spec().Cluster
 	parts := []string{fmt.Sprintf("%d control-plane machines and %d workers of %s", spec.ControlPlane.Replicas,
