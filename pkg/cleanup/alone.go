@@ -14,20 +14,21 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 )
 
-// The clusters of a target, as connections call them.
+// The names of the target's clusters in connections.
 const (
 	bootstrapName  = "bootstrap"
 	managementName = "management"
 )
 
-// where is what leases call a cluster; `up` calls it so too.
+// where returns the name of a cluster in leases. `up` uses the same name.
 func where(cluster string) string { return "the " + cluster + " cluster" }
 
-// Alone fails with the code fault.Busy when a run with another state folder works on one of the target's clusters; one
-// with this folder has its lock. With Leases, they have the lease of each cluster that answers when it returns nil: a
-// cluster whose lease cannot be taken fails with fault.CleanupRefused. With Forced, nothing but the end of ctx is an
-// error. A holder that gives no sign of life is waited for: for half a minute, and with Leases until its lease has
-// expired.
+// Alone fails with the code fault.Busy if a run with another state folder works on one of the target's clusters. A run
+// with this folder has its lock.
+//
+// With Leases, Alone acquires the lease of each cluster that answers. It fails with fault.CleanupRefused if it cannot.
+// With Forced, only the end of ctx is an error. Alone waits for a holder that shows no sign of life: half a minute, and
+// with Leases until its lease has expired.
 func (o Observer) Alone(ctx context.Context, plan Plan) error {
 	bootstrap, management := o.alone(ctx, plan)
 	if ctx.Err() != nil {
@@ -47,12 +48,12 @@ func (o Observer) Alone(ctx context.Context, plan Plan) error {
 	return nil
 }
 
-// alone returns for both clusters why this run is not known to be the only one that works on it. A cluster that does
-// not answer is none of its concerns: Ask refuses what it has to.
+// alone returns for both clusters why this run is not known to be the only one. It ignores a cluster that does not
+// answer: Ask refuses that if necessary.
 func (o Observer) alone(ctx context.Context, plan Plan) (bootstrap, management error) {
 	reaching, cancel := context.WithTimeout(ctx, cmp.Or(o.Bound, askBound))
 	defer cancel()
-	machines, _ := plan.machines() // which of them there are matters to Ask
+	machines, _ := plan.machines() // only Ask needs the error
 	var beside sync.WaitGroup
 	beside.Go(func() {
 		if c := o.reachProven(reaching, machines); c != nil {
@@ -70,10 +71,10 @@ func (o Observer) alone(ctx context.Context, plan Plan) (bootstrap, management e
 	return bootstrap, management
 }
 
-// reachProven connects to the management cluster by a kubeconfig that is the target's for sure; nil when there is none,
-// or nobody answers.
+// reachProven connects to the management cluster by a kubeconfig that is proven to be the target's. It returns nil if
+// there is none, or no cluster answers.
 func (o Observer) reachProven(ctx context.Context, machines []string) *kube.Cluster {
-	for _, w := range slices.Backward(o.witnesses()) { // that of `up` first
+	for _, w := range slices.Backward(o.witnesses()) { // the kubeconfig of `up` first
 		if !w.proven || w.side.state != "" {
 			continue
 		}
@@ -84,12 +85,12 @@ func (o Observer) reachProven(ctx context.Context, machines []string) *kube.Clus
 	return nil
 }
 
-// exclude takes the lease in a cluster, or looks whether somebody else has it.
+// exclude acquires the lease in a cluster. Without Leases it checks whether another run holds it.
 func (o Observer) exclude(ctx context.Context, c *kube.Cluster) error {
 	r := lease.Request{Config: c.Config, Where: where(c.Name), Name: lease.Name(o.Target.Namespace, o.Target.Cluster),
 		Timing: cmp.Or(o.Timing, lease.DefaultTiming()), Waiting: o.Waiting, Forced: o.Forced}
 	id, err := lease.ID(o.StateFolder)
-	if id == "" { // none is made for it: cleanup would leave a state folder behind
+	if id == "" { // do not create one: cleanup would leave a state folder behind
 		id = rand.Text()[:16]
 	}
 	if err == nil {
@@ -105,7 +106,7 @@ func (o Observer) exclude(ctx context.Context, c *kube.Cluster) error {
 	return err
 }
 
-// notAlone adds to what was seen that this run is not known to be the only one.
+// notAlone adds to the observation that this run is not known to be the only one.
 func (seen *observation) notAlone(bootstrap, management error) {
 	isBusy := func(err error) bool { return fault.CodeOf(err) == fault.Busy }
 	if isBusy(bootstrap) {

@@ -24,10 +24,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 )
 
-// soon has leases expire within the time of a test.
+// soon makes leases expire within the time of a test.
 var soon = lease.Timing{Duration: 3 * time.Second, Deadline: 2 * time.Second, Retry: 200 * time.Millisecond}
 
-// world is a cluster of the test's own on the two API servers, and a cleanup of it.
+// world is a cluster of the test on the two API servers, and a cleanup of it.
 type world struct {
 	observer cleanup.Observer
 	cleaner  cleanup.Cleaner
@@ -35,7 +35,8 @@ type world struct {
 	ctx      context.Context // of the cleanup
 }
 
-// newWorld makes one whose API servers are asked by these kubeconfigs; an empty one is not there.
+// newWorld returns a world with these kubeconfigs of its API servers. An empty one means that the cluster does not
+// exist.
 func newWorld(t *testing.T, bootstrap, management []byte) *world {
 	t.Helper()
 	goal := cleanup.Target{Namespace: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name())),
@@ -79,7 +80,7 @@ func configOf(t *testing.T, kubeconfig []byte) *rest.Config {
 	return config
 }
 
-// plan looks as cleanup does.
+// plan makes the plan as cleanup does.
 func (w *world) plan(t *testing.T) cleanup.Plan {
 	t.Helper()
 	plan, err := w.cleaner.Plan(w.ctx)
@@ -89,7 +90,7 @@ func (w *world) plan(t *testing.T) cleanup.Plan {
 	return plan
 }
 
-// request is what `up` of somebody else asks for.
+// request is the lease request of another process's `up`.
 func (w *world) request(t *testing.T, server *apiserver.Server, cluster string) lease.Request {
 	t.Helper()
 	return lease.Request{Config: configOf(t, server.Kubeconfig()), Where: "the " + cluster + " cluster",
@@ -97,7 +98,7 @@ func (w *world) request(t *testing.T, server *apiserver.Server, cluster string) 
 		Holder: "alice@one (1)", Timing: soon, Lost: func(error) {}}
 }
 
-// up has somebody else work on a cluster, and returns the context of that run.
+// up lets another process work on a cluster, and returns the context of that run.
 func (w *world) up(t *testing.T, server *apiserver.Server, cluster string) context.Context {
 	t.Helper()
 	ctx, leases := lease.NewSet(t.Context())
@@ -108,7 +109,7 @@ func (w *world) up(t *testing.T, server *apiserver.Server, cluster string) conte
 	return ctx
 }
 
-// holder is who has the lease of a cluster.
+// holder returns the holder of a cluster's lease.
 func (w *world) holder(t *testing.T, server *apiserver.Server) string {
 	t.Helper()
 	r := w.request(t, server, "")
@@ -120,7 +121,7 @@ func (w *world) holder(t *testing.T, server *apiserver.Server) string {
 	return *found.Spec.HolderIdentity
 }
 
-// Between the first look, which finds nobody, and the deletion another machine's `up` begins.
+// The `up` of another machine begins after the first observation, which finds no run, and before the deletion.
 func TestARunThatBeginsMeanwhileIsSeen(t *testing.T) {
 	for cluster, server := range map[string]*apiserver.Server{"bootstrap": bootstrapServer,
 		"management": managementServer} {
@@ -144,7 +145,7 @@ func TestARunThatBeginsMeanwhileIsSeen(t *testing.T) {
 	}
 }
 
-// While cleanup deletes, another machine's `up` is turned away; what is deleted takes its lease along.
+// While cleanup deletes, it turns away the `up` of another machine. A lease is deleted with its cluster.
 func TestCleanupHoldsTheLeases(t *testing.T) {
 	w := newWorld(t, bootstrapServer.Kubeconfig(), managementServer.Kubeconfig())
 	plan, err := w.cleaner.Claim(w.ctx, w.observer, w.plan(t))
@@ -170,8 +171,8 @@ func TestCleanupHoldsTheLeases(t *testing.T) {
 	}
 }
 
-// What was permitted must still be permitted once nobody else can change it: a machine has come since, and nobody says
-// whose it is.
+// A permission is checked again once no other process can change the cluster. A machine was created since, and its
+// owner is not known.
 func TestWhatIsClaimedIsJudgedAgain(t *testing.T) {
 	for name, forced := range map[string]bool{"permitted": false, "forced": true} {
 		t.Run(name, func(t *testing.T) {
@@ -196,7 +197,7 @@ func TestWhatIsClaimedIsJudgedAgain(t *testing.T) {
 	}
 }
 
-// A lease that somebody takes over while everything is looked at again is the reason why nothing is deleted.
+// Another process takes over the lease during the second observation: nothing is deleted, for that reason.
 func TestALeaseThatIsLostDuringTheSecondLook(t *testing.T) {
 	w := newWorld(t, bootstrapServer.Kubeconfig(), nil)
 	plan := w.plan(t)
@@ -216,7 +217,7 @@ func TestALeaseThatIsLostDuringTheSecondLook(t *testing.T) {
 	}
 }
 
-// Who refuses in the end leaves nothing behind that would keep others waiting.
+// A cleanup that refuses releases its leases, so that other runs do not wait.
 func TestLeasesAreGivenBackWhereNothingWasDeleted(t *testing.T) {
 	w := newWorld(t, bootstrapServer.Kubeconfig(), nil)
 	if err := w.observer.Alone(w.ctx, w.plan(t)); err != nil {
@@ -231,7 +232,7 @@ func TestLeasesAreGivenBackWhereNothingWasDeleted(t *testing.T) {
 	}
 }
 
-// With --force NAME, cleanup names the run that is at work, and ends it.
+// With --force NAME, cleanup names the other run, and ends it.
 func TestForceTakesTheWorkOver(t *testing.T) {
 	w := newWorld(t, bootstrapServer.Kubeconfig(), managementServer.Kubeconfig())
 	bootstrap, management := w.up(t, bootstrapServer, "bootstrap"), w.up(t, managementServer, "management")
@@ -253,7 +254,7 @@ func TestForceTakesTheWorkOver(t *testing.T) {
 	}
 }
 
-// A lease that is lost right before the deletion ends it before it begins, with the reason.
+// A lease that is lost right before the deletion prevents it, and is the reason of the error.
 func TestNothingIsDeletedWithoutTheLease(t *testing.T) {
 	w := newWorld(t, bootstrapServer.Kubeconfig(), nil)
 	plan := w.plan(t)
@@ -275,7 +276,7 @@ func TestNothingIsDeletedWithoutTheLease(t *testing.T) {
 	}
 }
 
-// An account that may look but not write cannot keep others away: that is named, and only who insists goes on.
+// An account with read-only access cannot hold a lease. Cleanup reports that, and continues only with --force.
 func TestALeaseThatMayNotBeTaken(t *testing.T) {
 	reader := func(server *apiserver.Server) []byte {
 		content, err := server.KubeconfigOf("reader")

@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// A bootstrap cluster that another run is making has no lease yet: it counts as one that another run works on.
+// A bootstrap cluster that another run is creating has no lease yet: it counts as busy.
 func TestARunThatMakesTheBootstrapClusterIsSeen(t *testing.T) {
 	for name, tc := range map[string]struct {
 		created time.Time

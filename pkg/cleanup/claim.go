@@ -6,10 +6,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Claim takes the leases of what the plan deletes, looks at everything once more, and judges again, as another run may
-// have begun since the plan was made. It returns what is there now. It fails as Observer.Alone does, with
-// fault.CleanupRefused when what was permitted is so no more, and with the reason of ctx when a lease is lost
-// meanwhile. c.Leases is required; they stay taken.
+// Claim acquires the leases of what the plan deletes, observes everything again, and judges again: another run may have
+// begun since the plan was made. It returns the new plan.
+//
+// Claim fails as Observer.Alone does, and with fault.CleanupRefused if the deletion is no longer permitted. If a lease
+// is lost meanwhile, it fails with the cause of ctx. c.Leases is required; the leases stay acquired.
 func (c Cleaner) Claim(ctx context.Context, o Observer, plan Plan) (Plan, error) {
 	o.Leases = c.Leases
 	plan, err := c.claim(ctx, o, plan)

@@ -10,7 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// deleteLocal deletes one thing on this machine, unless ctx has ended.
+// deleteLocal deletes one resource on this machine, unless ctx has ended.
 func deleteLocal(ctx context.Context, engine Engine, item Item) Result {
 	if ctx.Err() != nil {
 		return Result{Item: item, Outcome: CouldNot, Why: "interrupted before"}
@@ -33,11 +33,11 @@ func remove(ctx context.Context, engine Engine, item Item) error {
 	case Image:
 		err := engine.RemoveImage(ctx, item.Name)
 		if err != nil && stillUsed(ctx, engine, item.Name) {
-			return nil // by the registry of another environment, whose cleanup takes it along
+			return nil // the registry of another environment uses it; that cleanup deletes it
 		}
 		return err
 	case Network:
-		// the engine would remove one whose containers are stopped
+		// The engine would remove a network whose containers are all stopped.
 		others, err := othersIn(ctx, engine, docker.Network{ID: item.ID, Name: item.Name}, nil)
 		if err == nil && len(others) > 0 {
 			err = fmt.Errorf("containers are in it, running or not: %s", some(others))
@@ -45,7 +45,7 @@ func remove(ctx context.Context, engine Engine, item Item) error {
 		if err != nil {
 			return err
 		}
-		return engine.RemoveNetwork(ctx, item.ID) // another one may have its name
+		return engine.RemoveNetwork(ctx, item.ID) // another network may have its name
 	case File:
 		return os.RemoveAll(item.Name)
 	}

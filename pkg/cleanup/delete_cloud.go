@@ -14,19 +14,19 @@ import (
 const (
 	parallelCalls = 8
 	callTimeout   = 30 * time.Second
-	firstPause    = 500 * time.Millisecond // between two calls for one leftover; it grows
+	firstPause    = 500 * time.Millisecond // between two calls for one leftover; it grows up to longestPause
 	longestPause  = 5 * time.Second
 )
 
-// deletion deletes many leftovers at once, each as soon as nothing uses it any more.
+// deletion deletes many leftovers in parallel. Each is deleted as soon as nothing uses it any more.
 type deletion struct {
 	Cleaner
-	calls chan struct{} // bounds calls under way
+	calls chan struct{} // limits the calls in flight
 	mu    sync.Mutex
-	went  time.Time // when the last one went
+	went  time.Time // when the last leftover was gone
 }
 
-// pending is one leftover in a deletion. Its result may be read when done is closed.
+// pending is one leftover in a deletion. Its result may be read after done is closed.
 type pending struct {
 	provider.Leftover
 	item   Item
@@ -54,7 +54,7 @@ func (c Cleaner) deleteAll(ctx context.Context, leftovers []provider.Leftover) [
 	return results
 }
 
-// inOrder gives each leftover those that it must not go before.
+// inOrder adds to each leftover those that must be deleted before it.
 func inOrder(leftovers []provider.Leftover) []*pending {
 	byID := map[string]*pending{}
 	all := make([]*pending, 0, len(leftovers))
@@ -74,7 +74,7 @@ func inOrder(leftovers []provider.Leftover) []*pending {
 
 // one deletes one leftover, after those that use it.
 func (d *deletion) one(ctx context.Context, p *pending) Result {
-	taken := false // by a user that it is a part of
+	taken := false // deleted together with a user that it is a part of
 	for _, user := range p.users {
 		<-user.done
 		if user.result.Outcome == CouldNot && !(user.result.Released && !slices.Contains(user.ProvenBy, p.ID)) {
@@ -102,8 +102,8 @@ func (d *deletion) one(ctx context.Context, p *pending) Result {
 	return Result{Item: p.item, Outcome: CouldNot, Why: err.Error()}
 }
 
-// forbidden is the result of a leftover that only an administrator can delete. It lets go of what it uses, so that all
-// else can go.
+// forbidden returns the result of a leftover that only an administrator can delete. It releases what the leftover uses,
+// so that the rest can be deleted.
 func (d *deletion) forbidden(ctx context.Context, p *pending, why error) Result {
 	result := Result{Item: p.item, Outcome: CouldNot, Why: why.Error(), Forbidden: true}
 	releaser, can := d.Cloud.(provider.Releaser)
@@ -120,7 +120,7 @@ func (d *deletion) forbidden(ctx context.Context, p *pending, why error) Result 
 	return result
 }
 
-// why tells why a leftover waits for one that uses it.
+// why returns why a leftover waits for one that uses it.
 func why(user, used *pending) string {
 	if slices.Contains(user.ProvenBy, used.ID) {
 		return "which it proves to be the cluster's"
@@ -128,17 +128,17 @@ func why(user, used *pending) string {
 	return "which uses it"
 }
 
-// untilGone asks for the deletion until the leftover is gone, again and again while anything in this deletion still
-// goes. accepted is whether the cloud took the request at least once.
+// untilGone requests the deletion until the leftover is gone. It retries while anything in this deletion makes
+// progress. accepted reports whether the cloud accepted the request at least once.
 func (d *deletion) untilGone(ctx context.Context, l provider.Leftover) (accepted bool, err error) {
-	going := false // the cloud took the last request, and what it does takes its time
+	going := false // the cloud accepted the last request and is working on it
 	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
 		gone, err := d.ask(ctx, l, &going)
 		accepted = accepted || going
 		switch {
 		case gone:
 			return true, nil
-		case errors.Is(err, provider.ErrGone): // a call without an answer may have done it
+		case errors.Is(err, provider.ErrGone): // a call without a response may have deleted it
 			return accepted || pause > firstPause, nil
 		case err != nil && !fault.CanRetry(err):
 			return accepted, err
@@ -156,7 +156,7 @@ func (d *deletion) untilGone(ctx context.Context, l provider.Leftover) (accepted
 	}
 }
 
-// ask makes one call: to delete, or to look how far the deletion is. An interrupt does not cut it off, so that its
+// ask makes one call: a deletion, or a check of its progress. An interrupt does not cancel the call, so that its
 // outcome is known.
 func (d *deletion) ask(ctx context.Context, l provider.Leftover, going *bool) (gone bool, err error) {
 	select {
@@ -176,7 +176,7 @@ func (d *deletion) ask(ctx context.Context, l provider.Leftover, going *bool) (g
 		return gone && err == nil, err
 	}
 	goesOn, err := d.Cloud.Going(ctx, l)
-	*going = goesOn || err != nil // else it did not work: ask again
+	*going = goesOn || err != nil // else the deletion failed: request it again
 	return false, err
 }
 
@@ -186,7 +186,7 @@ func (d *deletion) progress() {
 	d.went = time.Now()
 }
 
-// stalled tells whether nothing went for too long.
+// stalled reports whether nothing was deleted for too long.
 func (d *deletion) stalled() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -22,14 +22,14 @@ import (
 
 var target = cleanup.Target{Namespace: "ns", Cluster: "a"}
 
-// What cluster a has made of it on a user's network.
+// The resources of cluster a on a user's network.
 const (
 	net      = "k8s-clusterapi-cluster-ns-a"
 	topology = "subnet/" + net + " network/" + net
 	routing  = "router/" + net + " router-interface/ns-a"
 )
 
-// leftIn is what cluster a has left in a cloud, as a real provider finds it.
+// leftIn returns what cluster a has left in a cloud, as a real provider finds it.
 func leftIn(cloud *project.Cloud) provider.Leftovers {
 	return leftovers.Project{Cloud: cloud, Cluster: leftovers.Cluster{Namespace: target.Namespace,
 		Name: target.Cluster}}
@@ -103,7 +103,7 @@ func TestEverythingOfACluster(t *testing.T) {
 		if got := project.IDs(cloud.Resources); !slices.Equal(got, project.IDs(project.Cluster("a-b", false))) {
 			t.Errorf("left %v", got)
 		}
-		// Nothing was asked for before what uses it was gone, so that nothing had to be asked for twice.
+		// Nothing was requested before its users were gone, so nothing had to be requested twice.
 		if cloud.Asked != len(project.Cluster("a", false)) {
 			t.Errorf("%d requests for %d resources, in the order %v", cloud.Asked, len(project.Cluster("a", false)),
 				cloud.Deleted)
@@ -163,7 +163,7 @@ func TestDeletionsThatFail(t *testing.T) {
 					}
 					return
 				}
-				// What policy forbids another run could not do either.
+				// What a policy forbids would also fail in another run.
 				forbids := slices.ContainsFunc(receipt.CouldNot, func(r cleanup.Result) bool { return r.Forbidden })
 				if fault.CodeOf(err) != fault.CleanupFailed || fault.CanRetry(err) == forbids {
 					t.Errorf("%s: %v", fault.CodeOf(err), err)
@@ -178,7 +178,7 @@ func TestDeletionsThatFail(t *testing.T) {
 	}
 }
 
-// Wherever a run is killed, the next one proves all that is left: nothing goes before what it is the proof of.
+// Wherever a run is killed, the next one can prove all that is left: a proof is deleted after what it proves.
 func TestProvenAfterEachDeletion(t *testing.T) {
 	for _, bare := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestProvenAfterEachDeletion(t *testing.T) {
 			left := slices.Clone(everything)
 			for _, gone := range cloud.Deleted {
 				left = slices.DeleteFunc(left, func(r openstack.Resource) bool { return r.Ref == gone })
-				for i := range left { // it is part of nothing any more
+				for i := range left { // it is no longer part of anything
 					if left[i].PartOf == gone {
 						left[i].PartOf = openstack.Ref{}
 					}
@@ -215,7 +215,8 @@ func TestProvenAfterEachDeletion(t *testing.T) {
 	}
 }
 
-// As long as something goes, what is refused is asked for again, however long it takes; it ends a bounded time after.
+// While anything is deleted, refused requests are retried, however long that takes. The retries end a bounded time
+// after the last progress.
 func TestPatienceCountsFromTheLastProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var volumes []openstack.Resource
@@ -230,7 +231,7 @@ func TestPatienceCountsFromTheLastProgress(t *testing.T) {
 		cloud := &project.Cloud{Resources: append(volumes, stubborn), Takes: takes, Going: map[openstack.Ref]bool{},
 			Forever: map[openstack.Ref]error{stubborn.Ref: refused(409, true)}}
 		start := time.Now()
-		var given []string // up
+		var given []string // items that could not be deleted
 		c := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(cloud), Target: target, Patience: time.Minute,
 			Told: func(r cleanup.Result) {
 				cloud.Lock()
@@ -251,8 +252,8 @@ func TestPatienceCountsFromTheLastProgress(t *testing.T) {
 	})
 }
 
-// Where policy forbids to delete floating IPs, all else goes, the state folder too, and the administrator is told which
-// one is left.
+// If a policy forbids the deletion of floating IPs, everything else is deleted, including the state folder. The error
+// names the floating IP that is left for the administrator.
 func TestAFloatingIPThatPolicyKeepsHoldsUpNothingElse(t *testing.T) {
 	address := project.Ref(openstack.KindFloatingIP, "203.0.113.a")
 	for name, tc := range map[string]struct {
@@ -294,7 +295,7 @@ func TestAFloatingIPThatPolicyKeepsHoldsUpNothingElse(t *testing.T) {
 	}
 }
 
-// Whatever is made again while it is deleted is found by the next look, and nobody can keep that up for ever.
+// The next observation finds what is recreated during the deletion. The number of rounds is limited.
 func TestLooksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for made, fails := range map[int]bool{2: false, 1000: true} {
@@ -317,7 +318,7 @@ func TestLooksAgain(t *testing.T) {
 	})
 }
 
-// What somebody else deleted meanwhile is not said to be left.
+// What another process deleted meanwhile is not reported as left.
 func TestGoneAfterAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		other := project.Resource(openstack.KindPort, "other", project.Tagged("ns-a"))
@@ -337,11 +338,11 @@ func TestGoneAfterAll(t *testing.T) {
 	})
 }
 
-// Nova leaves servers out of its list that are not gone: it was asked for them once more.
+// Nova omits servers from its list that still exist: each is requested once more by itself.
 func TestServerThatIsNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := project.Ref(openstack.KindServer, "a-cp-x")
-		// goes, so that there is a second look
+		// This is deleted, so that there is a second observation.
 		other := project.Resource(openstack.KindPort, "other", project.Tagged("ns-a"))
 		cloud := &project.Cloud{Resources: append(project.Cluster("a", false)[:1], other),
 			Going: map[openstack.Ref]bool{}, Hidden: map[openstack.Ref]bool{},
@@ -358,7 +359,7 @@ func TestServerThatIsNotListed(t *testing.T) {
 	})
 }
 
-// Who makes a cluster of the same name anew keeps it, whenever that is seen.
+// Cleanup keeps a cluster of the same name that is created again, whenever it observes that.
 func TestMadeTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -383,7 +384,7 @@ func TestMadeTooLate(t *testing.T) {
 	})
 }
 
-// So does whoever cannot tell what there is.
+// Unknown resources also keep the cluster.
 func TestMadeNobodyKnowsWhen(t *testing.T) {
 	old := project.Resource(openstack.KindPort, "old", project.Tagged("ns-a"))
 	old.Created = time.Now().Add(-time.Hour)
@@ -398,7 +399,7 @@ func TestMadeNobodyKnowsWhen(t *testing.T) {
 	}
 }
 
-// An interrupt does not interrupted a request that is under way: its outcome is known.
+// An interrupt does not cancel a request in flight: its outcome is known.
 func TestInterruptWaitsForAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -436,7 +437,7 @@ func TestAtMostEightRequestsAtATime(t *testing.T) {
 	})
 }
 
-// The first interrupt begins no deletion any more; what is under way ends, and the receipt tells all.
+// After the first interrupt no deletion begins. Those in flight end, and the receipt is complete.
 func TestInterrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -464,7 +465,8 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
-// Controllers on this machine go before what they would make again, and the kubeconfig goes last, when all is gone.
+// Controllers on this machine are deleted before what they would recreate. The kubeconfig is deleted last, when all
+// else is gone.
 func TestOrderOfSystems(t *testing.T) {
 	engine := func() *fakeEngine {
 		f := &fakeEngine{fails: map[string]error{}}
@@ -522,8 +524,8 @@ func TestOrderOfSystems(t *testing.T) {
 	}
 }
 
-// A VIP is a port of the user's own: it stays, with all that it needs, and nobody is told that all is gone. Once it is
-// deleted the rest goes.
+// A VIP is a port of the user's own: it stays, with all that it needs, and no output reports that all is gone. Once it
+// is deleted the rest is deleted, too.
 func TestTheVIPStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		vip := project.Resource(openstack.KindPort, "vip", project.Uses(openstack.KindNetwork, net),

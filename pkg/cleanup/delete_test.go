@@ -87,7 +87,7 @@ func TestDelete(t *testing.T) {
 			if len(told) != 7 || !slices.Equal(failed, tc.failed) || len(receipt.AlreadyGone) != tc.gone {
 				t.Errorf("told of %q, of which failed %q; receipt %+v", told, failed, receipt)
 			}
-			if _, err := os.Stat(file); (err == nil) != (len(tc.failed) > 0) { // it stays while anything does
+			if _, err := os.Stat(file); (err == nil) != (len(tc.failed) > 0) { // it stays while anything is left
 				t.Errorf("the folder: %v", err)
 			}
 			if (err != nil) != (len(tc.failed) > 0) {
@@ -103,7 +103,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// A provider makes a container between the plan and the end of the bootstrap cluster.
+// A provider creates a container between the plan and the deletion of the bootstrap cluster.
 func TestWhatIsMadeAtTheEndGoesToo(t *testing.T) {
 	marker := owned.Marker("a")
 	engine := &fakeEngine{containers: nodes(marker)}
@@ -145,8 +145,8 @@ func TestDeleteStopsWhenInterrupted(t *testing.T) {
 	}
 }
 
-// What is in a cloud that cannot be cleaned from here may need the files to be deleted: they stay until the user says
-// otherwise.
+// Files may be needed to delete resources in a cloud that cleanup has no access to. They stay until the user confirms
+// that these are gone.
 func TestFilesStayForWhatIsElsewhere(t *testing.T) {
 	aws := cleanup.Elsewhere{Place: "AWS", Why: "nobody here can", Hint: "Delete the Cluster there.", Certain: true}
 	perhaps := aws
@@ -204,8 +204,8 @@ func TestFilesStayForWhatIsElsewhere(t *testing.T) {
 	}
 }
 
-// A run that is interrupted may have deleted the bootstrap cluster, which alone says that no pivot was begun: the next
-// one needs --force, and says so.
+// An interrupted run may have deleted the bootstrap cluster, the only proof that no pivot was begun. The next run needs
+// --force, and the hint says so.
 func TestTheNextRunMayNeedForce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fails  string

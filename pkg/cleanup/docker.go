@@ -14,7 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Engine is what is needed of the Docker engine.
+// Engine is the part of the Docker engine that cleanup needs.
 type Engine interface {
 	Containers(context.Context, docker.Filter) ([]string, error)
 	Inspect(context.Context, string) (docker.Container, error)
@@ -30,8 +30,7 @@ type Engine interface {
 
 const kindNetwork = "kind"
 
-// Discover looks for everything of the target on this machine. A question that could not be asked is an error, never
-// "nothing there".
+// Discover looks for everything of the target on this machine. A failed query is an error, never "nothing there".
 func Discover(ctx context.Context, engine Engine, t Target) (Plan, error) {
 	p := Plan{Cluster: t.Cluster}
 	for _, find := range []func(context.Context, Engine, Target, *Plan) error{findNodes, findRegistry, findVolumes,
@@ -47,7 +46,7 @@ func Discover(ctx context.Context, engine Engine, t Target) (Plan, error) {
 	return p, nil
 }
 
-// findNodes finds nodes of the bootstrap cluster, machines, and the machines' load balancer.
+// findNodes finds the nodes of the bootstrap cluster, the machines, and their load balancer.
 func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 	for cluster, as := range map[string]Kind{owned.BootstrapCluster(t.Cluster): BootstrapNode, t.Cluster: Machine} {
 		containers, err := labelled(ctx, engine, kind.ClusterLabel+"="+cluster)
@@ -68,7 +67,7 @@ func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 	return nil
 }
 
-// labelled returns the containers with a label, in the order of their names, which have no slash before them.
+// labelled returns the containers with a label, sorted by name. The names have no leading slash.
 func labelled(ctx context.Context, engine Engine, label string) ([]docker.Container, error) {
 	names, err := engine.Containers(ctx, docker.Filter{Labels: []string{label}})
 	if err != nil {
@@ -78,7 +77,7 @@ func labelled(ctx context.Context, engine Engine, label string) ([]docker.Contai
 	containers := make([]docker.Container, 0, len(names))
 	for _, name := range names {
 		c, err := engine.Inspect(ctx, name)
-		if errors.Is(err, docker.ErrNotFound) { // it went meanwhile
+		if errors.Is(err, docker.ErrNotFound) { // it was removed meanwhile
 			continue
 		}
 		if err != nil {
@@ -90,8 +89,8 @@ func labelled(ctx context.Context, engine Engine, label string) ([]docker.Contai
 	return containers, nil
 }
 
-// judgeNode takes a node by its marker. A load balancer cannot carry one: it belongs to its cluster by label and name,
-// and is ours when a machine of that cluster is, or when no machine is left to ask.
+// judgeNode plans the deletion of a node that has the marker. A load balancer cannot have one: it belongs to its
+// cluster by label and name. It is managed if a machine of that cluster is, or if no machine is left to check.
 func (p *Plan) judgeNode(c docker.Container, as Kind, cluster string, ours bool) {
 	switch {
 	case c.HasMount(owned.Marker(cluster)):
@@ -134,9 +133,9 @@ func findVolumes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 	return nil
 }
 
-// findNetwork takes the network that kind clusters share only if cluster-init made it and only we are left in it. A
-// container that is stopped is in it too: without its network it could not be started again. Several can have its name:
-// each is judged by itself.
+// findNetwork plans the deletion of the network that kind clusters share. It requires that cluster-init created the
+// network and that only this environment uses it. A stopped container counts: it could not start without its network.
+// Several networks can have this name: each is judged by itself.
 func findNetwork(ctx context.Context, engine Engine, t Target, p *Plan) error {
 	networks, err := engine.Networks(ctx, kindNetwork)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 )
 
-// fakeEngine is a Docker engine in memory. fails maps what is asked, as "verb name", to the error of the answer.
+// fakeEngine is a Docker engine in memory. fails maps a call, as "verb name", to its error.
 type fakeEngine struct {
 	containers map[string]docker.Container
 	volumes    map[string]map[string]string // labels
 	networks   []docker.Network             // without a name: kind
 	fails      map[string]error
 	deleted    []string
-	removed    func(what string) // what happens then; nil: nothing
+	removed    func(what string) // called after a removal; may be nil
 }
 
 func (f *fakeEngine) Containers(_ context.Context, filter docker.Filter) ([]string, error) {
@@ -115,7 +115,7 @@ func (f *fakeEngine) remove(what string) error {
 	return nil
 }
 
-// nodes are the bootstrap cluster and the registry of cluster a.
+// nodes returns the containers of cluster a's bootstrap cluster and registry.
 func nodes(marker string) map[string]docker.Container {
 	return map[string]docker.Container{
 		"a-bootstrap-control-plane": {Labels: map[string]string{"io.x-k8s.kind.cluster": "a-bootstrap"},

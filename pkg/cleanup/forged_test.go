@@ -7,7 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 )
 
-// The name of a resource is its owner's: a line break in it makes no line of the plan, and none of the receipt.
+// An owner may put a line break into the name of a resource: it must not add a line to the plan or the receipt.
 func TestANameForgesNoLineOfThePlan(t *testing.T) {
 	forged := "x\nleft alone:\n  server y\x1b[2K\u2028z"
 	item := cleanup.Item{Where: "openstack", Kind: "server", Name: forged, ID: "1", Proof: forged}

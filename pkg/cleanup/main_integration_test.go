@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 )
 
-// The API servers that all integration tests of this package share.
+// The API servers of all integration tests of this package.
 var bootstrapServer, managementServer *apiserver.Server
 
 func TestMain(m *testing.M) {

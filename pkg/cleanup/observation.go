@@ -1,40 +1,39 @@
 package cleanup
 
-// observation is what was seen of who could still need a cluster's things, or would put them back. Nothing changes it:
-// who needs to know more looks again. What could not be asked is a state of its own, with the error, and never "not
+// observation is what was observed of the clusters that may still need the resources, or would recreate them. It is
+// never changed: for more facts, observe again. A failed check is a state of its own, with the error, and never "not
 // there".
 type observation struct {
 	bootstrap  bootstrapSide
 	management managementSide
-	// unleased is why it is not known of a cluster that answers whether another run works on it.
+	// unleased is why it is not known whether another run works on a cluster that answers.
 	unleased error
-	machines []string // that exist, running or not
-	// machinesErr is why nobody knows which machines exist, where they could be listed.
+	machines []string // machines that exist, running or not
+	// machinesErr is why the list of machines is not complete, if machines can be listed.
 	machinesErr error
-	backup      string // folder with what a pivot moved; empty: there is none
+	backup      string // folder with what a pivot moved; empty if there is none
 	backupErr   error
 }
 
-// bootstrapSide is what was seen of the bootstrap cluster.
+// bootstrapSide is what was observed of the bootstrap cluster.
 type bootstrapSide struct {
 	state bootstrapState
 	err   error  // of bootstrapSilent and bootstrapBusy
 	node  string // its container
-	// others are the Clusters that it holds besides the one that is cleaned up.
+	// others are the Clusters that it holds, without the one that is cleaned up.
 	others []string
-	// rolledBack is whether the Cluster that it holds managed itself before: a rollback has brought it here, and no
-	// build.
+	// rolledBack reports whether its Cluster managed itself before: then a rollback has moved it here.
 	rolledBack bool
 }
 
-// bootstrapState is how the bootstrap cluster is, as far as cleanup has to know.
+// bootstrapState is the state of the bootstrap cluster, as far as cleanup needs it.
 type bootstrapState string
 
 const (
-	bootstrapAbsent  bootstrapState = "absent"  // it is not there, or was never finished: then it never held anything
+	bootstrapAbsent  bootstrapState = "absent"  // it does not exist, or was never finished: then it never held anything
 	bootstrapStopped bootstrapState = "stopped" // its container does not run
 	bootstrapFrozen  bootstrapState = "frozen"  // its container is paused
-	bootstrapSilent  bootstrapState = "silent"  // it is there, and what it holds is not known
+	bootstrapSilent  bootstrapState = "silent"  // it exists, and what it holds is not known
 	bootstrapBusy    bootstrapState = "busy"    // another run works on it
 	bootstrapEmpty   bootstrapState = "empty"   // it does not hold the Cluster, and no pivot was begun
 	bootstrapMoved   bootstrapState = "moved"   // it does not hold the Cluster, and Flux is suspended for a pivot
@@ -42,17 +41,17 @@ const (
 	bootstrapPaused  bootstrapState = "paused"  // it holds the Cluster, paused: a move was begun
 )
 
-// managementSide is what was seen of the management cluster.
+// managementSide is what was observed of the management cluster.
 type managementSide struct {
 	state managementState
 	err   error  // of managementSilent and managementBusy
-	named string // the kubeconfigs that name it, or the places where there is none
-	host  string // where it answers
-	// others are the Clusters that it holds besides its own. Of managementEmpty.
+	named string // the kubeconfigs that name it, or the paths where there is none
+	host  string // the address where it answers
+	// others are the Clusters that it holds, without its own. Set for managementEmpty.
 	others []string
 }
 
-// managementState is how the management cluster is, as far as cleanup has to know.
+// managementState is the state of the management cluster, as far as cleanup needs it.
 type managementState string
 
 const (
@@ -64,7 +63,7 @@ const (
 	managementManaging managementState = "managing" // it holds the Cluster
 )
 
-// definition is whether the bootstrap cluster holds the cluster's definition.
+// definition reports whether the bootstrap cluster holds the cluster's definition.
 func (b bootstrapSide) definition() bool {
 	return b.state == bootstrapActive || b.state == bootstrapPaused
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 )
 
-// askBound is what Observer.Bound is for people.
+// askBound is the default of Observer.Bound.
 const askBound = 15 * time.Second
 
-// Nodes is what is needed of the Docker engine to ask a cluster that runs on it.
+// Nodes is the part of the Docker engine that is needed to connect to a cluster on it.
 type Nodes interface {
 	Info(context.Context) (docker.Info, error)
 	Inspect(context.Context, string) (docker.Container, error)
@@ -25,35 +25,36 @@ type Nodes interface {
 	Exec(ctx context.Context, container string, args []string, o docker.ExecOptions) error
 }
 
-// Observer asks whether a cluster may be deleted. It changes nothing.
+// Observer checks whether a cluster may be deleted. It changes nothing.
 type Observer struct {
 	Engine Nodes
-	// EngineAddress is where ports are reached that the engine publishes; empty: the engine says so.
+	// EngineAddress is the address of the ports that the engine publishes. If it is empty, the engine reports it.
 	EngineAddress string
 	Target        Target
 	// StateFolder is where `up` keeps the kubeconfig and the backups of the cluster.
 	StateFolder string
-	// Kubeconfig is a file of the user's own that names the management cluster; empty: there is only the one in the
-	// state folder.
+	// Kubeconfig is a file of the user's own that names the management cluster. If it is empty, there is only the one
+	// in the state folder.
 	Kubeconfig string
-	// Bound is for all questions together: who has not answered by then is silent. Zero means 15 seconds.
+	// Bound limits all checks together. A cluster that has not answered by then is silent. Zero means 15 seconds.
 	Bound time.Duration
-	// Leases get the lease of each cluster that answers, before it is asked; nil: only whether another run has it is
-	// looked at.
+	// Leases acquire the lease of each cluster that answers, before that is checked. If nil, the Observer only checks
+	// whether another run holds the lease.
 	Leases *lease.Set
-	// Timing is that of the leases; zero means lease.DefaultTiming.
+	// Timing is the timing of the leases. Zero means lease.DefaultTiming.
 	Timing lease.Timing
-	// Forced is called with what Alone would refuse; a lease that another run renews is then taken over. nil: Alone
+	// Forced receives what Alone would refuse. Alone then takes over a lease that another run renews. If nil, Alone
 	// refuses.
 	Forced func(error)
-	// Waiting is called with what Alone waits for; nil drops it.
+	// Waiting receives what Alone waits for. Nil drops it.
 	Waiting func(what string)
 }
 
-// Ask looks at the bootstrap cluster, the management cluster and what the plan has found, and says whether all of that
-// may go. The error is the end of ctx: a cluster that does not answer is no error, but a reason to refuse.
+// Ask observes the bootstrap cluster, the management cluster and the resources of the plan. It reports whether all of
+// that may be deleted. An error means that ctx ended. A cluster that does not answer is no error, but a reason to
+// refuse.
 func (o Observer) Ask(ctx context.Context, plan Plan) (Permission, error) {
-	// before the rest, which may change until a run that dies has lost its lease
+	// This comes first: the rest may change until a run that died has lost its lease.
 	bootstrap, management := o.alone(ctx, plan)
 	seen := o.observe(ctx, plan)
 	seen.notAlone(bootstrap, management)
@@ -77,7 +78,8 @@ func (o Observer) observe(ctx context.Context, plan Plan) observation {
 	return seen
 }
 
-// machines returns the machines of the cluster, and the load balancer before them; an error when there may be more.
+// machines returns the machines of the cluster, including their load balancer. It returns an error if there may be
+// more.
 func (p Plan) machines() (names []string, err error) {
 	for _, i := range slices.Concat(p.Delete, p.Stays) {
 		if i.Where == InDocker && i.Kind == Machine || i.Machine {
@@ -93,7 +95,7 @@ func (p Plan) machines() (names []string, err error) {
 	return names, err
 }
 
-// engineAddress is the machine on which the engine publishes ports, when that is not this one.
+// engineAddress returns the machine on which the engine publishes ports, if it is not this one.
 func (o Observer) engineAddress(ctx context.Context) (string, error) {
 	if o.EngineAddress != "" {
 		return o.EngineAddress, nil

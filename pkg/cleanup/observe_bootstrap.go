@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	// adminKubeconfig is where kubeadm writes it in a node of kind.
+	// adminKubeconfig is where kubeadm writes the kubeconfig in a node of kind.
 	adminKubeconfig = "/etc/kubernetes/admin.conf"
 	apiServerPort   = "6443/tcp"
 )
 
-// seeBootstrap looks at the bootstrap cluster whose node the plan has found, by its marker.
+// seeBootstrap observes the bootstrap cluster if the plan found its node by the marker.
 func (o Observer) seeBootstrap(ctx context.Context, plan Plan) bootstrapSide {
 	side, cluster := o.reachBootstrap(ctx, plan)
 	if cluster == nil {
@@ -41,8 +41,8 @@ func (o Observer) seeBootstrap(ctx context.Context, plan Plan) bootstrapSide {
 	return read
 }
 
-// reachBootstrap connects to the bootstrap cluster; nil when it cannot be asked, and the side is then all that is
-// known.
+// reachBootstrap connects to the bootstrap cluster. If that is not possible, it returns nil, and the side has
+// everything that is known.
 func (o Observer) reachBootstrap(ctx context.Context, plan Plan) (bootstrapSide, *kube.Cluster) {
 	node := kind.NodeName(owned.BootstrapCluster(o.Target.Cluster))
 	only := func(state bootstrapState, err error) (bootstrapSide, *kube.Cluster) {
@@ -53,7 +53,7 @@ func (o Observer) reachBootstrap(ctx context.Context, plan Plan) (bootstrapSide,
 	}
 	c, err := o.Engine.Inspect(ctx, node)
 	switch {
-	case err != nil: // gone meanwhile, too: somebody else is at work
+	case err != nil: // also if it was removed meanwhile: another process is working
 		return only(bootstrapSilent, err)
 	case !c.HasMount(owned.Marker(o.Target.Cluster)):
 		return only(bootstrapSilent, fmt.Errorf("container %s does not carry the marker %s", node,
@@ -81,14 +81,14 @@ func (o Observer) reachBootstrap(ctx context.Context, plan Plan) (bootstrapSide,
 	return bootstrapSide{node: node}, cluster
 }
 
-// unfinished judges a node that kind did not finish: a run with another state folder may be making it.
+// unfinished judges a node that kind did not finish: a run with another state folder may be creating it.
 func (o Observer) unfinished(ctx context.Context, c docker.Container) (bootstrapState, error) {
 	engine, err := o.Engine.Info(ctx)
 	if err != nil {
 		return bootstrapSilent, fmt.Errorf("read the clock of the Docker engine: %w", err)
 	}
 	now := engine.Time
-	if now.IsZero() { // it does not say
+	if now.IsZero() { // the engine does not report its time
 		now = time.Now()
 	}
 	switch busy, err := clusters.BeingMade(c, o.StateFolder, now); {
@@ -143,7 +143,7 @@ func (o Observer) published(ctx context.Context, kubeconfig []byte, c docker.Con
 	return kube.WithServer(kubeconfig, host, port)
 }
 
-// readBootstrap asks a bootstrap cluster that answers what it holds.
+// readBootstrap reads what a bootstrap cluster that answers holds.
 func (o Observer) readBootstrap(ctx context.Context, c *kube.Cluster) (bootstrapSide, error) {
 	all, err := capi.Clusters(ctx, c, "")
 	suspended, suspendedErr := flux.SuspendedWith(ctx, c, owned.SuspendedAnnotation,

@@ -18,17 +18,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// candidate is a kubeconfig that names the management cluster, and what that answered.
+// candidate is a kubeconfig that names the management cluster, and the result of its check.
 type candidate struct {
 	path       string
 	kubeconfig []byte
-	// proven is whether it is the cluster's for sure: `up` kept it, or it is of the same cluster as the one that `up`
-	// kept.
+	// proven reports whether the kubeconfig is certainly the cluster's. `up` saved it, or it is of the same cluster as
+	// the one that `up` saved.
 	proven bool
 	side   managementSide
 }
 
-// seeManagement asks the management cluster by each kubeconfig that names it, at the same time.
+// seeManagement checks the management cluster by each kubeconfig that names it, in parallel.
 func (o Observer) seeManagement(ctx context.Context, machines []string) managementSide {
 	all := o.witnesses()
 	if len(all) == 0 {
@@ -44,7 +44,7 @@ func (o Observer) seeManagement(ctx context.Context, machines []string) manageme
 	return merge(all)
 }
 
-// kubeconfigs are the files that may name the management cluster; the last one is that of `up`.
+// kubeconfigs returns the files that may name the management cluster. The last one is that of `up`.
 func (o Observer) kubeconfigs() []string {
 	kept := filepath.Join(o.StateFolder, "kubeconfig")
 	if o.Kubeconfig == "" || o.Kubeconfig == kept {
@@ -53,7 +53,8 @@ func (o Observer) kubeconfigs() []string {
 	return []string{o.Kubeconfig, kept}
 }
 
-// witnesses are the kubeconfigs that there are; one that cannot be read is silent already. An empty file names nobody.
+// witnesses returns the kubeconfigs that exist. One that cannot be read is already silent. An empty file names no
+// cluster.
 func (o Observer) witnesses() []*candidate {
 	var all []*candidate
 	var kept []byte
@@ -78,14 +79,14 @@ func (o Observer) witnesses() []*candidate {
 	return all
 }
 
-// question asks one management cluster whether it holds the Cluster.
+// question checks whether one management cluster holds the Cluster.
 func (o Observer) question(ctx context.Context, w candidate, machines []string) managementSide {
 	c, err := o.reach(ctx, w.kubeconfig, machines)
 	if err != nil {
 		return managementSide{state: managementSilent, named: w.path, err: err}
 	}
 	side := managementSide{state: managementUnproven, named: w.path, host: c.Config.Host}
-	// in any namespace: containers and files here are known by the cluster's name only
+	// In any namespace: containers and files here are known only by the cluster's name.
 	all, err := capi.Clusters(ctx, c, "")
 	switch {
 	case err != nil:
@@ -102,8 +103,8 @@ func (o Observer) question(ctx context.Context, w candidate, machines []string) 
 	return side
 }
 
-// reach connects to the cluster of a kubeconfig: as it is, and where nobody answers there through the port that its
-// load balancer's container publishes, which changes with that container's start.
+// reach connects to the cluster of a kubeconfig. If no API server answers there, it uses the port that the container of
+// the load balancer publishes. That port changes when the container restarts.
 func (o Observer) reach(ctx context.Context, kubeconfig []byte, machines []string) (*kube.Cluster, error) {
 	c, err := connectManagement(ctx, kubeconfig)
 	if _, answered := errors.AsType[*apierrors.StatusError](err); err == nil || answered {
@@ -136,8 +137,8 @@ func connectManagement(ctx context.Context, kubeconfig []byte) (*kube.Cluster, e
 	return c, c.Reachable(ctx)
 }
 
-// merge makes one answer of all: who manages itself counts most; then who is silent, unless the same cluster answered
-// by another kubeconfig; then who does not hold the Cluster.
+// merge combines the results of all candidates. A cluster that manages itself comes first, then a silent one unless the
+// same cluster answered by another kubeconfig. Clusters that do not hold the Cluster come last.
 func merge(all []*candidate) managementSide {
 	best := managementSide{}
 	for _, state := range []managementState{managementManaging, managementSilent, managementEmpty, managementUnproven} {
@@ -155,7 +156,7 @@ func merge(all []*candidate) managementSide {
 	return best
 }
 
-// answeredElse says whether the cluster of a silent candidate answered by another kubeconfig.
+// answeredElse reports whether the cluster of a silent candidate answered by another kubeconfig.
 func answeredElse(silent candidate, all []*candidate) bool {
 	return slices.ContainsFunc(all, func(w *candidate) bool {
 		return w.side.state == managementEmpty && kube.SameCluster(w.kubeconfig, silent.kubeconfig)

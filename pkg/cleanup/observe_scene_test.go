@@ -29,13 +29,13 @@ type api struct {
 	ready          int    // HTTP status of its readiness; 0: 200
 	clusters       string // items of the list; "403": they may not be listed
 	kustomizations string
-	held           bool // somebody renews the lease, with every look at it
-	readOnly       bool // the lease may be read only
-	unleased       bool // the lease may not be read
+	held           bool // another process renews the lease, at every request for it
+	readOnly       bool // the account may only read the lease
+	unleased       bool // the account may not read the lease
 	bare           bool // neither Cluster API nor Flux is installed
 }
 
-// serve returns the kubeconfig of a server.
+// serve starts a server and returns its kubeconfig.
 func (a api) serve(t *testing.T) string {
 	t.Helper()
 	kinds := map[string]struct{ version, plural, kind, items string }{
@@ -111,7 +111,7 @@ func (a api) serve(t *testing.T) string {
 	return kubeconfig(server.URL, own)
 }
 
-// certificate makes the one of a cluster, which is its own authority.
+// certificate creates the certificate of a cluster, which is its own authority.
 func certificate(t *testing.T) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -147,7 +147,7 @@ func addressIn(t *testing.T, kubeconfig string) *url.URL {
 	return u
 }
 
-// silent is the kubeconfig of the same cluster where nobody answers.
+// silent returns a kubeconfig of the same cluster with an address that does not answer.
 func silent(kubeconfig string) string {
 	return strings.ReplaceAll(kubeconfig, "https://127.0.0.1", "https://127.0.0.2")
 }
@@ -162,14 +162,14 @@ func kustomization(suspended bool, annotation string) string {
 		`{"kind": "Kustomization", "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "metadata": {"namespace": "flux-system", "name": "cluster", "annotations": {"cluster-init.io/suspended-for-pivot": %q}}, "spec": {"suspend": %t}}`, annotation, suspended)
 }
 
-// engineOf is the Docker engine that the clusters run on.
+// engineOf is the Docker engine on which the clusters run.
 type engineOf struct {
 	fakeEngine
 	finished   bool
 	kubeconfig string // in the bootstrap cluster's node
 	remote     string // DOCKER_HOST
 	execFails  error
-	clock      time.Time // its own; zero: it does not say
+	clock      time.Time // its own clock; zero: it does not report one
 }
 
 func (e *engineOf) Info(context.Context) (docker.Info, error) {
@@ -190,13 +190,13 @@ func (e *engineOf) Exec(_ context.Context, _ string, args []string, o docker.Exe
 
 const bootstrapNode = "a-bootstrap-control-plane"
 
-// bootstrapped is an engine on which the bootstrap cluster of a runs, as the API server.
+// bootstrapped returns an engine on which the bootstrap cluster of a runs, with this API server.
 func bootstrapped(t *testing.T, a api) *engineOf {
 	t.Helper()
 	config := a.serve(t)
 	e := &engineOf{finished: true, kubeconfig: config}
 	address := addressIn(t, config)
-	// In the node its address is another one; that its certificate is made for stays what is asked for.
+	// The kubeconfig in the node has another address. The server name to verify is still that of the certificate.
 	e.kubeconfig = strings.ReplaceAll(config, address.Host, bootstrapNode+":6443")
 	e.containers = map[string]docker.Container{bootstrapNode: {Running: true, Status: "running",
 		Mounts: []docker.Mount{{Target: "/etc/cluster-init.io/cluster/a"}},

@@ -21,7 +21,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// asked is what came of asking, with files of the state folder and the file of --kubeconfig.
+// asked is the result of Ask, with files of the state folder and the file of --kubeconfig.
 type asked struct {
 	engine *engineOf
 	state  map[string]string // files of the state folder
@@ -66,7 +66,7 @@ func (a asked) ask(t *testing.T) cleanup.Permission {
 	return p
 }
 
-// expect fails unless it is refused with these words; empty: unless it may go.
+// expect fails unless the deletion is refused with these words. If they are empty, it must be permitted.
 func (a asked) expect(t *testing.T, says string) {
 	t.Helper()
 	p := a.ask(t)
@@ -75,13 +75,12 @@ func (a asked) expect(t *testing.T, says string) {
 	}
 }
 
-// inCloud is what a cloud calls itself.
+// inCloud is the name of a cloud.
 const inCloud cleanup.Where = "openstack"
 
 var running = cleanup.Plan{Delete: []cleanup.Item{{Where: inCloud, Kind: "server", Name: "a-cp-x", Machine: true}}}
 
-// A machine runs, and there is no bootstrap cluster: the management cluster says whether it may go. What does not
-// answer as it should has not said that it may.
+// A machine runs, and there is no bootstrap cluster: the management cluster decides. A wrong answer is no permission.
 func TestAskTheManagementCluster(t *testing.T) {
 	one := func(name string) string { return clusterObject("ns", name, "") }
 	itself, other := api{clusters: one("a")}, api{clusters: one("workload")}
@@ -134,7 +133,7 @@ func TestAskTheManagementCluster(t *testing.T) {
 	}
 }
 
-// The bootstrap cluster says whether the definition is still there. Machines run, and nobody else answers.
+// The bootstrap cluster shows whether the definition is still there. Machines run, and no other cluster answers.
 func TestAskTheBootstrapCluster(t *testing.T) {
 	active, paused := clusterObject("ns", "a", ""), clusterObject("ns", "a", `"paused": true`)
 	broken := errors.New("the engine went away")
@@ -282,8 +281,7 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 	})
 }
 
-// The load balancer of containers publishes another port after each start: the kubeconfig that was kept names the old
-// one.
+// The load balancer of containers publishes another port after each start: the saved kubeconfig has the old one.
 func TestAskThroughTheLoadBalancer(t *testing.T) {
 	config := api{clusters: clusterObject("ns", "a", "")}.serve(t)
 	e := &engineOf{}
@@ -293,7 +291,7 @@ func TestAskThroughTheLoadBalancer(t *testing.T) {
 	asked{engine: e, state: map[string]string{"kubeconfig": silent(config)}}.expect(t, "manages itself")
 }
 
-// What is found of a cluster says whether anybody need be asked.
+// What is found of a cluster decides whether the clusters are checked.
 func TestAskAboutWhatWasFound(t *testing.T) {
 	in := func(where cleanup.Where, kind cleanup.Kind, name string) cleanup.Item {
 		return cleanup.Item{Where: where, Kind: kind, Name: name}

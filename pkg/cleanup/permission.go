@@ -8,19 +8,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Permission is whether a cluster may be deleted without a person who insists.
+// Permission reports whether a cluster may be deleted without --force.
 type Permission struct {
-	// Refused is why not: what was found, who was asked, and what they answered. Empty: it may.
+	// Refused is why not: what was found and checked, and the results. If it is empty, the cluster may be deleted.
 	Refused string
-	// Busy is whether it is refused because another run works on the cluster.
+	// Busy reports whether the reason is another run that works on the cluster.
 	Busy bool
 	// Hint is what the user can do about a refusal.
 	Hint string
-	// Why is why it may.
+	// Why is the reason for the permission.
 	Why string
 }
 
-// Err is nil when the cluster may be deleted, else a fault.CleanupRefused, or a fault.Busy.
+// Err returns nil if the cluster may be deleted, else a fault.CleanupRefused or a fault.Busy.
 func (p Permission) Err() error {
 	if p.Refused == "" {
 		return nil
@@ -31,8 +31,8 @@ func (p Permission) Err() error {
 	return fault.New(fault.CleanupRefused, p.Refused+": nothing was deleted", p.Hint)
 }
 
-// permit makes a permission of an observation. docs/design/cleanup.md shows the same as a table. A cluster may go
-// that has nothing which could manage itself, or of which somebody who knows says that it does not.
+// permit derives a permission from an observation. docs/design/cleanup.md shows the rules as a table. A cluster may be
+// deleted if nothing of it could manage itself, or a cluster that knows reports that it does not.
 func permit(o observation, t Target) Permission {
 	refuse := func(reason, hint string) Permission {
 		return Permission{Refused: reason, Hint: hint + t.forceHint()}
@@ -96,10 +96,10 @@ func permit(o observation, t Target) Permission {
 		strings.Join(found, "; "), t.Cluster, o.asked()), o.answerHint(t))
 }
 
-// forceHint is what deletes the cluster all the same, as a sentence after a hint.
+// forceHint returns a sentence that follows a hint: how to delete the cluster all the same.
 func (t Target) forceHint() string { return " If it is to go as it is, add --force " + t.Cluster + "." }
 
-// found names what may belong to a cluster that manages itself.
+// found returns signs that the cluster may manage itself.
 func (o observation) found() []string {
 	var found []string
 	if len(o.machines) > 0 {
@@ -126,7 +126,7 @@ func (o observation) found() []string {
 	return found
 }
 
-// asked says who was asked, and what they answered.
+// asked returns which clusters were checked, and the results.
 func (o observation) asked() string {
 	bootstrap := map[bootstrapState]string{
 		bootstrapAbsent: "there is no bootstrap cluster",
@@ -146,7 +146,7 @@ func (o observation) asked() string {
 	}
 }
 
-// answerHint says how to make the management cluster answer. Where machines exist that can be read, they hold its
+// answerHint returns how to make the management cluster answer. Machines that exist and can be read hold its
 // kubeconfig.
 func (o observation) answerHint(t Target) string {
 	recovered := ""
@@ -161,7 +161,7 @@ func (o observation) answerHint(t Target) string {
 		" Then run the same command again."
 }
 
-// mostNames bounds how many names a sentence has.
+// mostNames limits the number of names in a sentence.
 const mostNames = 5
 
 func some(names []string) string {

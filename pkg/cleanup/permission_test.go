@@ -12,7 +12,7 @@ import (
 
 var demo = Target{Namespace: "ns", Cluster: "demo"}
 
-// seen makes an observation as the real one would be.
+// seen returns an observation as the real one would be.
 func seen(b bootstrapState, m managementState, with ...func(*observation)) observation {
 	o := observation{bootstrap: bootstrapSide{state: b, node: "demo-bootstrap-control-plane"},
 		management: managementSide{state: m, named: "/state/kubeconfig"}}
@@ -40,7 +40,7 @@ func machines(names ...string) func(*observation) {
 	return func(o *observation) { o.machines = names }
 }
 
-// short is a word for why not, or "go".
+// short returns one word for the reason of a refusal, or "go".
 func short(p Permission) string {
 	for _, reason := range []struct{ says, word string }{
 		{"and nobody says that demo does not manage itself", "nobody"}, {"manages itself", "manages"},
@@ -136,7 +136,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// Each refusal says what was found, who was asked and what they answered; its hint how to have them answer.
+// Each refusal reports what was found and checked, with the results. Its hint explains how to make the clusters answer.
 func TestRefusalsSayWhy(t *testing.T) {
 	for name, tc := range map[string]struct {
 		seen   observation
@@ -207,7 +207,7 @@ func TestRefusalsSayWhy(t *testing.T) {
 	}
 }
 
-// Machines that can be read hold a kubeconfig that was lost: the hint of a refusal for want of an answer says so.
+// Machines that can be read hold a lost kubeconfig: if no cluster answers, the hint of the refusal says so.
 func TestALostKubeconfigIsReadInTheMachines(t *testing.T) {
 	const command = "cluster-init kubeconfig env --recover."
 	docker := demo

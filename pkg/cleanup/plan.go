@@ -1,4 +1,5 @@
-// Package cleanup finds what an environment left behind, by proof of ownership, shows it, and deletes it.
+// Package cleanup finds the resources that an environment left behind, by proof of ownership. It shows them and deletes
+// them.
 package cleanup
 
 import (
@@ -8,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// Kind is the kind of a thing that can be left behind. Those of a cloud are called as it calls them.
+// Kind is the kind of a resource that can be left behind. In a cloud it is the cloud's own term.
 type Kind string
 
 // The kinds on this machine.
@@ -22,15 +23,15 @@ const (
 	File          Kind = "file"
 )
 
-// AllOfCloud is all that a cluster has in a cloud, where it cannot be listed.
+// AllOfCloud stands for everything that a cluster has in a cloud that cannot be listed.
 const AllOfCloud Kind = "cloud"
 
-// dockerOrder is the order of deletion: what makes others comes before what it makes.
+// dockerOrder is the order of deletion: a resource that creates others comes before them.
 func dockerOrder() []Kind {
 	return []Kind{BootstrapNode, Machine, Registry, Volume, Image, Network, File}
 }
 
-// Where says which system has a thing. A cloud says itself how it is called.
+// Where is the system that has a resource. A cloud provides its own name.
 type Where string
 
 // The systems of this machine.
@@ -39,52 +40,54 @@ const (
 	InFiles  Where = "files"
 )
 
-// here is whether it is a system of this machine.
+// here reports whether w is a system of this machine.
 func (w Where) here() bool { return w == InDocker || w == InFiles }
 
-// Item is one thing with the proof that it belongs to the environment, or the reason why it is left alone.
+// Item is one resource, with the proof that it belongs to the environment, or the reason why it is left alone.
 type Item struct {
 	Where Where  `json:"where"`
 	Kind  Kind   `json:"kind"`
 	Name  string `json:"name"`
 	ID    string `json:"id,omitempty"`
 	Proof string `json:"proof"`
-	// Parent is the ID of the item that this one hangs on.
+	// Parent is the ID of the item under which this one is shown.
 	Parent  string    `json:"parent,omitempty"`
 	Created time.Time `json:"created,omitzero"`
-	// Machine is whether it is a machine in a cloud.
+	// Machine reports whether it is a machine in a cloud.
 	Machine bool `json:"-"`
-	rank    int  // its place among others of a cloud, for people
+	rank    int  // its position among others of a cloud, for people
 }
 
-// NotChecked is a kind of things that could not be listed: none of them counts as gone, and nothing that they might
+// NotChecked is a kind of resources that could not be listed. None of them counts as gone, and nothing that they may
 // need is deleted.
 type NotChecked struct {
 	Kind Kind   `json:"kind"`
 	Why  string `json:"why"`
-	// Machines is whether there may be machines that nobody knows of.
+	// Machines reports whether there may be machines that are not known.
 	Machines bool   `json:"-"`
-	hint     string // what the user can do; empty: run the same command again
+	hint     string // what the user can do; if empty, run the same command again
 }
 
-// Plan is what would be deleted, and what not.
+// Plan is what would be deleted, and what would not.
 type Plan struct {
 	Cluster string `json:"cluster"`
-	// Delete is what belongs to the cluster and can go; what is in docker and in files is in the order of deletion.
+	// Delete is what belongs to the cluster and can be deleted. Items in docker and in files are in the order of
+	// deletion.
 	Delete []Item `json:"delete"`
-	// Stays is what belongs to the cluster and cannot go; Proof says why.
+	// Stays is what belongs to the cluster and cannot be deleted. Proof is the reason.
 	Stays []Item `json:"stays,omitempty"`
-	// LeftAlone is what looks as if it belonged to the cluster, or uses what does; Proof says why it does not.
+	// LeftAlone is what seems to belong to the cluster, or uses its resources. Proof is why it does not belong to it.
 	LeftAlone []Item       `json:"leftAlone,omitempty"`
 	Unknown   []NotChecked `json:"unknown,omitempty"`
-	// Refused is why nothing of it is deleted unless the user insists; see Permission.
+	// Refused is why nothing of it is deleted without --force. See Permission.
 	Refused string `json:"refused,omitempty"`
 }
 
-// Empty is whether nothing of the cluster was found, for sure.
+// Empty reports whether certainly nothing of the cluster was found.
 func (p Plan) Empty() bool { return len(p.Delete)+len(p.Stays)+len(p.Unknown) == 0 }
 
-// Youngest returns the item that was made last, of those that say when; false when none does.
+// Youngest returns the item that was created last, among those with a creation time. It returns false if no item has
+// one.
 func (p Plan) Youngest() (Item, bool) {
 	var last Item
 	for _, items := range [][]Item{p.Delete, p.Stays} {
@@ -97,8 +100,8 @@ func (p Plan) Youngest() (Item, bool) {
 	return last, !last.Created.IsZero()
 }
 
-// TooYoung returns why everything is kept when only what was made before an instant may go; empty: it may go. What is
-// not known may be younger than all that is.
+// TooYoung returns why everything is kept if only resources created before an instant may be deleted. Empty means that
+// they may be. Resources that are not known may be younger than all known ones.
 func (p Plan) TooYoung(before time.Time) string {
 	youngest, _ := p.Youngest()
 	switch {
@@ -111,26 +114,29 @@ func (p Plan) TooYoung(before time.Time) string {
 	return ""
 }
 
-// Target says whose things are looked for.
+// Target is the environment whose resources cleanup looks for.
 type Target struct {
 	Namespace string   // of the Cluster API objects
 	Cluster   string   // name of the management cluster, which is the value of all labels and markers in docker
 	Files     []string // local files and folders of the environment
 	Elsewhere Elsewhere
-	// Recover says, as a sentence, how to read a lost kubeconfig in the cluster's machines. Empty: they cannot be read.
+	// Recover is a sentence that explains how to read a lost kubeconfig in the cluster's machines. It is empty if the
+	// machines cannot be read.
 	Recover string
 }
 
-// Elsewhere is where a cluster may have things that cannot be listed or deleted from here. The zero value: nowhere.
+// Elsewhere is where a cluster may have resources that cannot be listed or deleted from here. The zero value means
+// nowhere.
 type Elsewhere struct {
-	Place string // as people call it: "AWS"
-	Why   string // why not
+	Place string // its common name, such as "AWS"
+	Why   string // why they cannot be listed or deleted
 	Hint  string // what the user can do
-	// Certain is whether its machines are there, if it has any; else nobody knows whether it has anything there.
+	// Certain reports whether its machines, if it has any, are there. Else it is not known whether it has anything
+	// there.
 	Certain bool
 }
 
-// add takes what was found in a cloud.
+// add adds what was found in a cloud.
 func (p *Plan) add(f provider.Found) {
 	for _, l := range f.Delete {
 		p.Delete = append(p.Delete, itemOf(l))

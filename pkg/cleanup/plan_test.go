@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// container makes one of a kind cluster; mount is what is mounted into it.
+// container returns a container of a kind cluster. mount is what is mounted into it.
 func container(cluster, role, mount string) docker.Container {
 	c := docker.Container{Labels: map[string]string{"io.x-k8s.kind.cluster": cluster, "io.x-k8s.kind.role": role}}
 	if mount != "" {
@@ -27,7 +27,7 @@ func registry(environment string) docker.Container {
 		Labels: map[string]string{"cluster-init.io/cluster": environment}}
 }
 
-// inKind puts a container into the network of kind clusters; without an address, as it is when it is stopped.
+// inKind puts a container into the network of kind clusters. It has no address there, as if it were stopped.
 func inKind(c docker.Container) docker.Container {
 	c.Networks = map[string]docker.Endpoint{"kind": {}}
 	return c
@@ -137,7 +137,7 @@ func names(items []cleanup.Item) []string {
 	return list
 }
 
-// A question that could not be asked must never look like "nothing there".
+// A failed query must never look like "nothing there".
 func TestDiscoverFailsWhenAnyQuestionFails(t *testing.T) {
 	broken := errors.New("the engine went away")
 	full := func() fakeEngine {
@@ -163,7 +163,7 @@ func TestDiscoverFailsWhenAnyQuestionFails(t *testing.T) {
 	}
 }
 
-// What goes away between two questions is no error.
+// A resource that disappears between two queries is no error.
 func TestDiscoverForgivesWhatIsGone(t *testing.T) {
 	engine := fakeEngine{containers: map[string]docker.Container{"demo-x": container("demo", "worker", marker),
 		"demo-registry": registry("demo")},
@@ -217,8 +217,8 @@ func TestSeveralNetworksOfOneName(t *testing.T) {
 	}
 }
 
-// A stopped container needs its network to start again, and the engine would delete a network that only such containers
-// are in.
+// A stopped container needs its network to start again. The engine would delete a network that has only stopped
+// containers.
 func TestNetworkOfStoppedContainersStays(t *testing.T) {
 	stopped := inKind(docker.Container{Status: "exited"})
 	engine := fakeEngine{containers: map[string]docker.Container{"theirs": stopped, "also-theirs": stopped},

@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// Outcome is what became of one item.
+// Outcome is the result of the deletion of one item.
 type Outcome string
 
 // The outcomes.
@@ -19,18 +19,18 @@ const (
 	CouldNot    Outcome = "could-not"
 )
 
-// Result is an item with its outcome; Why tells why it could not be deleted.
+// Result is an item with its outcome. Why is the reason if it could not be deleted.
 type Result struct {
 	Item
 	Outcome Outcome `json:"outcome"`
 	Why     string  `json:"why,omitempty"`
-	// Forbidden is whether policy forbids the deletion to these credentials: another run could not do it either.
+	// Forbidden reports whether a policy forbids the deletion to these credentials: another run would fail too.
 	Forbidden bool `json:"forbidden,omitempty"`
-	// Released is whether it uses nothing of the cluster any more, and nothing of the cluster is needed to delete it.
+	// Released reports whether the item no longer uses anything of the cluster, and needs nothing of it to be deleted.
 	Released bool `json:"released,omitempty"`
 }
 
-// String tells it for people.
+// String returns the result for people.
 func (r Result) String() string {
 	switch r.Outcome {
 	case AlreadyGone:
@@ -41,7 +41,7 @@ func (r Result) String() string {
 	return fmt.Sprintf("deleted %s %s", r.Kind, r.Name)
 }
 
-// Receipt is what a run did.
+// Receipt is the result of a run.
 type Receipt struct {
 	Cluster     string       `json:"cluster"`
 	Deleted     []Result     `json:"deleted"`
@@ -50,7 +50,7 @@ type Receipt struct {
 	Unknown     []NotChecked `json:"unknown,omitempty"`
 }
 
-// add takes a result; what is said of the same item later replaces what was said before.
+// add adds a result. It replaces an earlier result of the same item.
 func (r *Receipt) add(result Result) {
 	same := func(other Result) bool {
 		return other.Where == result.Where && other.Kind == result.Kind && other.Name == result.Name &&
@@ -69,8 +69,8 @@ func (r *Receipt) add(result Result) {
 	}
 }
 
-// correct brings the receipt up to what a new look at the cloud tells. still tells of what is there although no list
-// has it.
+// correct updates the receipt with a new observation of the cloud. still reports whether an item exists although no
+// list has it.
 func (r *Receipt) correct(found provider.Found, still func(Item) bool) {
 	r.Unknown = notChecked(found.Unknown)
 	for _, result := range slices.Clone(r.CouldNot) {
@@ -83,14 +83,14 @@ func (r *Receipt) correct(found provider.Found, still func(Item) bool) {
 	}
 }
 
-// ends tells whether nothing is left, except what was released for an administrator to delete: nothing on this machine
-// is needed for that.
+// ends reports whether nothing is left, except items that were released for an administrator. Their deletion needs
+// nothing on this machine.
 func (r *Receipt) ends() bool {
 	return len(r.Unknown) == 0 && !slices.ContainsFunc(r.CouldNot, func(result Result) bool { return !result.Released })
 }
 
-// forceHint is what the next run needs besides, as a sentence after a hint: the bootstrap cluster, which said that no
-// pivot was begun, is gone.
+// forceHint returns what the next run also needs, as a sentence that follows a hint. The bootstrap cluster is gone, so
+// it can no longer show that no pivot was begun.
 func (r *Receipt) forceHint() string {
 	if !slices.ContainsFunc(r.Deleted, func(result Result) bool { return result.Kind == BootstrapNode }) {
 		return ""
@@ -98,7 +98,7 @@ func (r *Receipt) forceHint() string {
 	return " It may need --force " + r.Cluster + " then, as the bootstrap cluster cannot be asked any more."
 }
 
-// err is nil when nothing of the cluster is left. again is what the next run needs besides.
+// err returns nil if nothing of the cluster is left. again is a sentence about what the next run also needs.
 func (r *Receipt) err(again string) error {
 	var left, files, elsewhere []error
 	for _, result := range r.CouldNot {
@@ -123,7 +123,7 @@ func (r *Receipt) err(again string) error {
 			left = append(left, err)
 		}
 	}
-	// else the files stay for what is elsewhere, and another run changes nothing
+	// Otherwise the files stay because of resources elsewhere, and another run changes nothing.
 	if len(left) > 0 || len(elsewhere) == 0 {
 		left, files = append(left, files...), nil
 	}

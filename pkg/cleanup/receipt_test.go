@@ -33,7 +33,7 @@ func TestWhatIsGoneInTheEnd(t *testing.T) {
 	}
 }
 
-// Two things of one name in two systems are two: what is said of one says nothing of the other.
+// Two resources of one name in two systems are different: a result of one does not affect the other.
 func TestTwoThingsOfOneName(t *testing.T) {
 	first := Item{Where: InDocker, Kind: Volume, Name: "v", ID: "1"}
 	for name, other := range map[string]Item{

@@ -15,25 +15,25 @@ import (
 // Cleaner cleans up after one cluster. Engine, Target and Patience are required.
 type Cleaner struct {
 	Engine Engine
-	// Cloud is where the cluster's machines are; nil: they are containers.
+	// Cloud is where the cluster's machines are. Nil means that they are containers.
 	Cloud  provider.Leftovers
 	Target Target
-	// Patience is how long deleting in a cloud goes on while nothing there goes.
+	// Patience is how long a deletion in a cloud continues without progress.
 	Patience time.Duration
-	// Forced is whether the user insists: then what is known of a cluster goes, whatever it may have elsewhere.
+	// Forced reports that the user insists: what is known of a cluster is deleted, whatever it may have elsewhere.
 	Forced bool
-	// MadeBefore keeps everything in the cloud when something of the cluster was made after it, or may have been; zero:
-	// never.
+	// MadeBefore keeps everything in the cloud if something of the cluster was, or may have been, created after it.
+	// Zero means never.
 	MadeBefore time.Time
-	// Leases are those of the clusters that are deleted: each ends with its cluster, and what deletes goes on without
-	// it. nil: there are none.
+	// Leases are the leases of the clusters that are deleted. The renewal of each ends with its cluster, and the
+	// deletion continues without it. Nil means that there are none.
 	Leases *lease.Set
-	// Told gets every result when it is there, from several goroutines at once; nil drops them.
+	// Told receives every result as soon as it exists, from several goroutines in parallel. Nil drops the results.
 	Told func(Result)
 }
 
-// Plan looks for everything of the target, and changes nothing. What could not be asked of a cloud is in the plan; all
-// other questions that fail are an error.
+// Plan looks for everything of the target, and changes nothing. Failed queries of a cloud are part of the plan; any
+// other failed query is an error.
 func (c Cleaner) Plan(ctx context.Context) (Plan, error) {
 	plan, err := Discover(ctx, c.Engine, c.Target)
 	if err != nil {
@@ -51,8 +51,8 @@ func (c Cleaner) Plan(ctx context.Context) (Plan, error) {
 	return plan, nil
 }
 
-// elsewhere adds what the cluster may have where cleanup does not reach. Where its machines are there, not all of it is
-// known to be gone as long as nobody says so.
+// elsewhere adds what the cluster may have where cleanup has no access. If its machines are there, the rest is unknown
+// until the user confirms that it is gone.
 func (c Cleaner) elsewhere(plan *Plan) {
 	switch e := c.Target.Elsewhere; {
 	case e.Place == "":
@@ -73,9 +73,9 @@ func (c Cleaner) look(ctx context.Context) (provider.Found, error) {
 	return found, nil
 }
 
-// Run deletes: first the containers, whose controllers would make things in the cloud again, then what is in the cloud,
-// then the rest on this machine, and the files last, only when all else is gone. After the end of ctx it begins no
-// deletion any more. The receipt is complete whatever the error is.
+// Run deletes the containers first, because their controllers would recreate resources in the cloud. Then it deletes
+// what is in the cloud, and the rest on this machine. The files come last, only when all else is gone. After the end of
+// ctx it begins no deletion any more. The receipt is complete whatever the error is.
 func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	r := &Receipt{Cluster: plan.Cluster, Deleted: []Result{}, AlreadyGone: []Result{}, CouldNot: []Result{}}
 	if c.Cloud == nil {
@@ -109,7 +109,7 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	err := r.err(again)
 	if ctx.Err() != nil {
 		why, code := ctx.Err(), fault.Interrupted
-		if cause := context.Cause(ctx); fault.CodeOf(cause) != fault.Unknown { // not the user ended it: a lease is lost
+		if cause := context.Cause(ctx); fault.CodeOf(cause) != fault.Unknown { // a lost lease ended it, not the user
 			why, code = cause, fault.CodeOf(cause)
 		}
 		err = fault.Retryable(errors.Join(why, err), code, "Run the same command again: it goes on from here."+again)
@@ -117,7 +117,7 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	return *r, err
 }
 
-// endLease has the lease of a cluster end with it, right before its deletion begins. Where a lease is lost already
+// endLease stops the renewal of a cluster's lease right before the cluster is deleted. If a lease is lost already,
 // nothing begins.
 func (c Cleaner) endLease(ctx context.Context, cluster string) {
 	if c.Leases != nil && ctx.Err() == nil {
@@ -125,7 +125,7 @@ func (c Cleaner) endLease(ctx context.Context, cluster string) {
 	}
 }
 
-// late adds the machines that the bootstrap cluster made between the plan and its end.
+// late adds the machines that the bootstrap cluster created between the plan and its deletion.
 func (c Cleaner) late(ctx context.Context, r *Receipt, plan Plan) Plan {
 	is := func(kind Kind) func(Item) bool { return func(i Item) bool { return i.Kind == kind } }
 	if c.Cloud != nil || !slices.ContainsFunc(plan.Delete, is(BootstrapNode)) || ctx.Err() != nil {
@@ -151,7 +151,7 @@ func controllersLeft(r *Receipt) bool {
 	return slices.ContainsFunc(r.CouldNot, func(result Result) bool { return result.Kind == BootstrapNode })
 }
 
-// local deletes what is on this machine, of some kinds.
+// local deletes the items of some kinds on this machine.
 func (c Cleaner) local(ctx context.Context, r *Receipt, plan Plan, kinds ...Kind) {
 	for _, item := range plan.Delete {
 		if !item.Where.here() || !slices.Contains(kinds, item.Kind) {
@@ -181,10 +181,10 @@ func (c Cleaner) reported(result Result) {
 	}
 }
 
-// rounds bounds how often the cloud is cleaned: whoever makes things as fast as they are deleted is still there.
+// rounds limits how often the cloud is cleaned up: something that recreates resources as fast as that still runs.
 const rounds = 5
 
-// cloud looks, deletes and looks again, until nothing of the cluster is left that can go, or nothing went.
+// cloud observes and deletes until nothing of the cluster is left that can be deleted, or a round deleted nothing.
 func (c Cleaner) cloud(ctx context.Context, r *Receipt) error {
 	for round := 0; ; round++ {
 		found, err := c.look(ctx)
@@ -215,7 +215,7 @@ func (c Cleaner) cloud(ctx context.Context, r *Receipt) error {
 	}
 }
 
-// still asks whether the cloud still has a machine that no list has. Without an answer it counts as there.
+// still reports whether the cloud still has a machine that no list has. Without an answer the machine counts as there.
 func (c Cleaner) still(ctx context.Context, i Item) bool {
 	if !i.Machine {
 		return false

@@ -12,16 +12,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// Left says that a cluster has left something: how much of it, and where.
+// Left reports how many resources a cluster has left, and where.
 type Left struct {
-	// Cluster is the name that labels and markers in docker carry; in a cloud the one of tags, <namespace>-<cluster>.
+	// Cluster is the name in labels and markers in docker. In a cloud it is the name in tags, <namespace>-<cluster>.
 	Cluster string `json:"cluster"`
 	Where   Where  `json:"where"`
 	Things  int    `json:"things"`
 }
 
-// Survey lists which clusters have left something that carries our labels, markers or tags. A nil cloud is not asked.
-// Any question that fails is an error.
+// Survey lists the clusters that have left resources with labels, markers or tags of cluster-init. A nil cloud is not
+// checked. Any query that fails is an error.
 func Survey(ctx context.Context, engine Engine, cloud provider.Leftovers) ([]Left, error) {
 	things := map[Left]int{}
 	if err := surveyContainers(ctx, engine, things); err != nil {
@@ -69,7 +69,7 @@ func surveyContainers(ctx context.Context, engine Engine, things map[Left]int) e
 	return nil
 }
 
-// clusterOf returns whose marker or label a container carries.
+// clusterOf returns the cluster whose marker or label a container has.
 func clusterOf(c docker.Container) string {
 	for _, m := range c.Mounts {
 		if cluster, is := owned.ClusterOfMarker(m.Target); is {

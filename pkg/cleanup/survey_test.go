@@ -31,7 +31,7 @@ func TestSurvey(t *testing.T) {
 	if left, err := cleanup.Survey(t.Context(), &fakeEngine{}, nil); len(left) > 0 || err != nil {
 		t.Errorf("of nothing: %v, %v", left, err)
 	}
-	// A question that could not be asked is not "nothing there".
+	// A failed query is not "nothing there".
 	broken := errors.New("no answer")
 	for question, fails := range map[string]struct {
 		engine map[string]error

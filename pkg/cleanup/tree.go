@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// Print writes the plan for a person: what would be deleted as a tree, each with its proof, then what stays and what is
-// left alone, each with the reason.
+// Print writes the plan for people. What would be deleted is a tree, each item with its proof. What stays and what is
+// left alone follow, each with the reason.
 func (p Plan) Print(out io.Writer) error {
 	var b strings.Builder
 	if p.Empty() {
@@ -39,7 +39,7 @@ func (p Plan) Print(out io.Writer) error {
 	return err
 }
 
-// systems are those in which something can be deleted, in the order in which they are shown.
+// systems returns the systems in which something can be deleted, in the order of display.
 func (p Plan) systems() []Where {
 	var clouds []Where
 	for _, i := range p.Delete {
@@ -50,7 +50,7 @@ func (p Plan) systems() []Where {
 	return slices.Concat([]Where{InDocker}, clouds, []Where{InFiles})
 }
 
-// writeBranch writes the items that hang on parent, each with those that hang on it.
+// writeBranch writes the children of parent, each with its own children.
 func writeBranch(b *strings.Builder, items []Item, parent, indent string) {
 	for _, i := range sorted(items) {
 		isRoot := !slices.ContainsFunc(items, func(other Item) bool { return i.Parent != "" && other.ID == i.Parent })
@@ -74,7 +74,7 @@ func writeFlat(b *strings.Builder, title string, items []Item, opening string) {
 	}
 }
 
-// called is the name, and the ID of what has none.
+// called returns the name, or the ID if there is no name.
 func (i Item) called() string {
 	if i.Name == "" {
 		return i.ID
@@ -82,7 +82,7 @@ func (i Item) called() string {
 	return i.Name
 }
 
-// sorted puts what is in a cloud in the order in which a person thinks of it; the rest is in its order already.
+// sorted sorts items of a cloud by their rank, for people. Other items keep their order.
 func sorted(items []Item) []Item {
 	list := slices.Clone(items)
 	slices.SortStableFunc(list, func(a, b Item) int {
@@ -97,7 +97,7 @@ func sorted(items []Item) []Item {
 	return list
 }
 
-// Print writes the receipt for a person.
+// Print writes the receipt for people.
 func (r Receipt) Print(out io.Writer) error {
 	var b strings.Builder
 	oneline.Fprintf(&b, "%s: %d deleted, %d already gone, %d could not be deleted\n", r.Cluster, len(r.Deleted),

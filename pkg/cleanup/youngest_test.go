@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// `cleanup --older-than` keeps a cluster by the newest thing of it that says when it was made, and if nothing says so.
+// `cleanup --older-than` keeps a cluster because of its youngest resource with a creation time, or if none has one.
 func TestYoungest(t *testing.T) {
 	old, recent := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	older, newer := []Item{{Name: "a", Created: old}}, []Item{{Name: "b", Created: recent}}
 	for name, tc := range map[string]struct {
 		plan  Plan
-		want  string // name of the item; empty: none says
+		want  string // name of the item; empty: none has a creation time
 		young bool   // whether it is too young for what was made before the middle of January
 	}{
 		"nothing":        {Plan{}, "", false},

@@ -11,19 +11,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
-// choices is the annotation of a flag that lists what it may be.
+// choices is the annotation with the allowed values of a flag.
 const choices = "cluster-init/choices"
 
-// assigned is the annotation of a flag of the form NAME=VALUE that lists what may come first, with the =.
+// assigned is the annotation with the possible names of a flag of the form NAME=VALUE, each with the =.
 const assigned = "cluster-init/assigned"
 
-// choose registers a flag that is one of several words, the first of which is its default.
+// choose registers a flag that takes one of several words. The first word is the default.
 func choose(f *pflag.FlagSet, value *string, name, shorthand, usage string, of ...string) {
 	f.StringVarP(value, name, shorthand, of[0], usage)
 	f.Lookup(name).Annotations = map[string][]string{choices: of}
 }
 
-// completeAll gives each command below root what a shell completes: environments, runs, and what flags may be.
+// completeAll registers shell completion for each command below root: environments, runs and flag values.
 func completeAll(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		completeArguments(c)
@@ -38,7 +38,7 @@ func completeAll(root *cobra.Command) {
 				completeFlag(c, f.Name, completeSetting)
 			case f.Name == "allow-changes" || f.Name == "new" || f.Value.Type() == "duration" ||
 				f.Value.Type() == "int32":
-				// of no such thing there are files
+				// Files are never values of these flags.
 				completeFlag(c, f.Name, cobra.NoFileCompletions)
 			}
 		})
@@ -47,10 +47,10 @@ func completeAll(root *cobra.Command) {
 }
 
 func completeFlag(c *cobra.Command, name string, with cobra.CompletionFunc) {
-	_ = c.RegisterFlagCompletionFunc(name, with) // it fails only for a flag that is not there, or done already
+	_ = c.RegisterFlagCompletionFunc(name, with) // it fails only for an unknown flag, or one that is registered already
 }
 
-// completeArguments goes by what a command says that it takes.
+// completeArguments completes the arguments that a command names in its usage line.
 func completeArguments(c *cobra.Command) {
 	if c.ValidArgsFunction != nil {
 		return
@@ -73,7 +73,7 @@ func completeArguments(c *cobra.Command) {
 	}
 }
 
-// completeEnvironment completes an environment of this binary, or a folder, which only a path with a / means.
+// completeEnvironment completes an environment of this binary, or a folder. Only a path with a / means a folder.
 func completeEnvironment(begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	begins := func(name string) bool { return strings.HasPrefix(name, begun) }
 	var found []cobra.Completion
@@ -83,7 +83,7 @@ func completeEnvironment(begun string) ([]cobra.Completion, cobra.ShellCompDirec
 		}
 	}
 	if len(found) == 0 {
-		return nil, cobra.ShellCompDirectiveFilterDirs // by the shell, which knows of ~; it takes no names besides
+		return nil, cobra.ShellCompDirectiveFilterDirs // by the shell, which expands ~; it accepts no other names then
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp
 	here, _ := os.ReadDir(".") // what cannot be read is not completed
@@ -97,7 +97,7 @@ func completeEnvironment(begun string) ([]cobra.Completion, cobra.ShellCompDirec
 	return found, directive
 }
 
-// runIDs are the runs that are kept. What cannot be read is not completed.
+// runIDs returns the IDs of the saved runs, after "last". Runs that cannot be read are not completed.
 func runIDs() []string {
 	store, err := runStore()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
-// completeSetting completes KEY=VALUE of --set: the key a level at a time, then the value where the schema says which
-// there are.
+// completeSetting completes KEY=VALUE of --set. It completes the key level by level, then the value if the schema lists
+// the values.
 func completeSetting(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	keys, err := environment.Keys(clusterinit.Content())
 	if err != nil {
@@ -28,7 +28,7 @@ func completeSetting(_ *cobra.Command, _ []string, begun string) ([]cobra.Comple
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// completeKey completes a key alone, a level at a time.
+// completeKey completes only a key, level by level.
 func completeKey(begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	keys, err := environment.Keys(clusterinit.Content())
 	if err != nil {
@@ -41,7 +41,7 @@ func completeKey(begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// settings are key with each value that it may have, where these are known.
+// settings returns key with each of its allowed values, if these are known.
 func settings(keys []environment.Key, key string) []cobra.Completion {
 	var found []cobra.Completion
 	for _, k := range keys {
@@ -59,8 +59,8 @@ func settings(keys []environment.Key, key string) []cobra.Completion {
 	return found
 }
 
-// nextKeys are the keys of the level of begun that begin with it, with the names that the chart has where any may be
-// given.
+// nextKeys returns the keys that begin with begun, on its level. In a map of any names it completes the names of the
+// chart's defaults.
 func nextKeys(keys []environment.Key, begun string) []environment.Key {
 	above := ""
 	if at := strings.LastIndex(begun, "."); at >= 0 {
@@ -85,7 +85,7 @@ func nextKeys(keys []environment.Key, begun string) []environment.Key {
 	return found
 }
 
-// namesAt are the names that the chart has in a map of any names.
+// namesAt returns the names of the chart's defaults in a map of any names.
 func namesAt(keys []environment.Key, path string) []string {
 	for _, k := range keys {
 		if k.Path == path {
@@ -96,7 +96,7 @@ func namesAt(keys []environment.Key, path string) []string {
 	return nil
 }
 
-// goesOn is what follows a key: a level below it, its first entry, or its value.
+// goesOn returns what follows a key: a level below it, its first entry, or its value.
 func goesOn(keys []environment.Key, path string) string {
 	for _, k := range keys {
 		switch rest, below := k.Below(path); {

@@ -23,16 +23,16 @@ type environmentOptions struct {
 	valueFiles []string
 	stdin      func() ([]byte, error)
 	fsys       fs.FS // of the chart, the components and built-in environments; nil: this binary's
-	// appliesNothing is of a command that only looks or deletes: a proxy of the shell that is none does not matter.
+	// appliesNothing is set for a command that only reads or deletes: an invalid proxy in the shell does not matter.
 	appliesNothing bool
 	known          *secrecy       // learns the secrets of what is loaded
 	given          *pflag.FlagSet // all flags of the command
 }
 
-// mostOfInput is the most that is read of the standard input, in bytes.
+// mostOfInput is the maximum number of bytes that are read from the standard input.
 const mostOfInput = 16 << 20
 
-// flags registers them. The standard input is read once, and only for --values -.
+// flags registers the flags. The standard input is read once, and only for --values -.
 func (o *environmentOptions) flags(f *pflag.FlagSet, streams Streams) {
 	o.stdin = sync.OnceValues(func() ([]byte, error) { return unpack.Bytes(streams.In, mostOfInput) })
 	o.known, o.given = streams.known, f
@@ -41,7 +41,7 @@ func (o *environmentOptions) flags(f *pflag.FlagSet, streams Streams) {
 		"file with values that override the environment's; - reads stdin (repeatable)")
 }
 
-// load loads an environment; check, if any, is asked for more that is wrong with it.
+// load loads an environment. check, if not nil, reports further problems with it.
 func (o *environmentOptions) load(ctx context.Context, name string, check func(*environment.Environment) error) (
 	*environment.Environment, error) {
 	options := o.options(name)
@@ -49,9 +49,9 @@ func (o *environmentOptions) load(ctx context.Context, name string, check func(*
 	return environment.Load(ctx, options)
 }
 
-// loadToLook loads an environment as far as it can be known here. lacks is why that is no more than its names: err is
-// for what is wrong with these. A variable that is not set may be a part of them: without it, they could be those of
-// another cluster.
+// loadToLook loads an environment as far as it is known here. lacks is why only its names are known, and err is a
+// problem with these. An unset variable is such a problem: it may be a part of the names. Without it, they could be
+// those of another cluster.
 func (o *environmentOptions) loadToLook(ctx context.Context, name string) (env *environment.Environment, lacks,
 	err error) {
 	o.appliesNothing = true
@@ -65,7 +65,7 @@ func (o *environmentOptions) loadToLook(ctx context.Context, name string) (env *
 	options.NamesOnly = true
 	options.Derive = func(_ context.Context, name string) (string, bool, error) {
 		value, found, err := known.DeriveToClean(os.LookupEnv, name)
-		return value, found && err == nil, nil // without credentials the cloud is not asked, and that is said then
+		return value, found && err == nil, nil // without credentials the cloud is not checked, which is reported
 	}
 	if env, err = environment.Load(ctx, options); err != nil {
 		return nil, nil, err
@@ -73,8 +73,8 @@ func (o *environmentOptions) loadToLook(ctx context.Context, name string) (env *
 	return env, lacks, nil
 }
 
-// loadNames loads what an environment's things are called, and which cloud they are to be deleted in, if it uses one:
-// no other variable need be there.
+// loadNames loads the names of an environment's resources. If they are in a cloud, it also loads which one. It requires
+// no other variable.
 func (o *environmentOptions) loadNames(ctx context.Context, name string) (*environment.Environment, error) {
 	options := o.options(name)
 	options.NamesOnly = true
@@ -118,26 +118,26 @@ func newEnvironments(streams Streams) *cobra.Command {
 	return c
 }
 
-// environmentList is the answer of `environments`.
+// environmentList is the output of `environments`.
 type environmentList struct {
 	Type          string   `json:"type"` // "environments"
 	SchemaVersion int      `json:"schemaVersion"`
 	Environments  []string `json:"environments"`
 }
 
-// Print writes a name a line.
+// Print writes one name per line.
 func (l environmentList) Print(out io.Writer) error {
 	_, err := io.WriteString(out, strings.Join(append(l.Environments, ""), "\n"))
 	return err
 }
 
-// flags registers those of a command that narrates a run.
+// flags registers the flags of a command that reports on a run.
 func (o *outputOptions) flags(f *pflag.FlagSet) {
 	o.viewFlags(f)
 	o.companions.flags(f)
 }
 
-// viewFlags registers those for how a run is shown.
+// viewFlags registers the flags for how a run is shown.
 func (o *outputOptions) viewFlags(f *pflag.FlagSet) {
 	o.formatFlag(f, "plain: for people, on stderr, with live progress on a terminal; json: one event per line, "+
 		"on stdout")
@@ -145,7 +145,7 @@ func (o *outputOptions) viewFlags(f *pflag.FlagSet) {
 		"also show the output of kind and clusterctl, and all messages of objects")
 }
 
-// formatFlag registers --output alone, for a command that prints one answer.
+// formatFlag registers only --output, for a command that prints one result.
 func (o *outputOptions) formatFlag(f *pflag.FlagSet, usage string) {
 	choose(f, &o.format, "output", "o", usage, "plain", "json")
 }

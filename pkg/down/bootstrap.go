@@ -9,18 +9,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// bootstrapCluster makes a bootstrap cluster again, or takes the one that answers.
+// bootstrapCluster creates a bootstrap cluster again, or reuses the one that answers.
 type bootstrapCluster struct {
 	world  bootstrapMaker
 	wanted bootstrap.Wanted
 }
 
-// bootstrapMaker is what making the bootstrap cluster needs of the world.
+// bootstrapMaker is what creating the bootstrap cluster needs of the decider.
 type bootstrapMaker interface {
 	observer
 	APIServerAddress() string
 	ReachedAt() string
-	// AdoptBootstrap connects to the bootstrap cluster that was made, and takes its lease.
+	// AdoptBootstrap connects to the new bootstrap cluster, and acquires its lease.
 	AdoptBootstrap(context.Context, pipeline.Reporter) error
 }
 
@@ -44,7 +44,7 @@ func (b bootstrapCluster) run(ctx context.Context, report pipeline.Reporter) err
 	return cluster.WriteMirrors(ctx)
 }
 
-// bootstrapFlux installs Flux in it.
+// bootstrapFlux installs Flux in the bootstrap cluster.
 type bootstrapFlux struct {
 	world observer
 	flux  bootstrap.Flux

@@ -18,7 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// inventory is a provider that answers with one of these after the other, the last one for good.
+// inventory is a provider that returns these answers one after the other, and then keeps the last one.
 type inventory struct {
 	provider.Provider
 	answers []answer
@@ -38,7 +38,7 @@ func (i *inventory) Machines(context.Context) ([]provider.Machine, error) {
 	return a.machines, a.err
 }
 
-// newJudged is a world without containers, where a provider says which machines exist. now is its clock.
+// newJudged returns a world without containers, in which a provider lists the machines. now is its clock.
 func newJudged(t *testing.T, machines provider.Provider, now func() time.Time) (*decider, Options, clusters.Parts) {
 	t.Helper()
 	const empty = "#!/bin/sh\n[ \"$1\" = container ] && { echo 'Error: No such container' >&2; exit 1; }\n[ \"$1\" = " +
@@ -60,7 +60,7 @@ func newJudged(t *testing.T, machines provider.Provider, now func() time.Time) (
 	return newDecider(clusters.New(asked.Subject, parts)), asked, parts
 }
 
-// The look right before what cannot be undone: it allows nothing but what the phase was decided for.
+// The observation right before a step that cannot be undone allows only the decision of the phase.
 func TestConfirm(t *testing.T) {
 	none, one := answer{}, answer{machines: []provider.Machine{{Name: "demo-abc"}}}
 	stopped := answer{machines: []provider.Machine{{Name: "demo-abc", Stopped: true}}}
@@ -68,7 +68,7 @@ func TestConfirm(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answers []answer
 		allows  decision
-		slow    bool // each look takes longer than a run waits for what does not answer
+		slow    bool // each observation takes longer than a run waits for a silent cluster
 		code    fault.Code
 		says    string
 		asked   int
@@ -107,7 +107,7 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// The plan starts and deletes nothing, and says what there is.
+// The plan starts and deletes nothing, and shows what exists.
 func TestPlanOfWhatIsNotThere(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answers []answer

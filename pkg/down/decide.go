@@ -7,7 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// decider gives the verdicts of `down`.
+// decider makes the verdicts of `down`.
 type decider struct{ clusters.Decider[verdict] }
 
 func newDecider(w *clusters.World) *decider {
@@ -19,8 +19,8 @@ func newDecider(w *clusters.World) *decider {
 	return d
 }
 
-// look observes without changing, starting or writing anything, until a verdict can stand or patience ends. Where
-// something is stopped it says so at once.
+// look observes the clusters until a decision is possible or its time is over. It changes, starts and writes nothing.
+// If something is stopped, it reports that at once.
 func (w *decider) look(ctx context.Context) (clusters.Observation, verdict, error) {
 	o, v, made, err := w.JudgeUntil(ctx, w.Observe, func(_ clusters.Observation, v verdict, _ clusters.Decision) (
 		done, again bool) {
@@ -32,8 +32,8 @@ func (w *decider) look(ctx context.Context) (clusters.Observation, verdict, erro
 	return o, v, err
 }
 
-// peekBootstrap looks as look does, but at no more than the bootstrap cluster where that knows that the Cluster is
-// taken down: the management cluster falls silent then, and each look at it would take its time.
+// peekBootstrap observes as look does, but only the bootstrap cluster if that records the teardown of the Cluster. The
+// management cluster falls silent then, and each observation of it would run into its time limit.
 func (w *decider) peekBootstrap(ctx context.Context) (verdict, error) {
 	if side, there := w.ObserveBootstrap(ctx); there && side.Down {
 		o := clusters.Observation{Bootstrap: side,
@@ -47,12 +47,12 @@ func (w *decider) peekBootstrap(ctx context.Context) (verdict, error) {
 	return v, err
 }
 
-// confirm observes again right before something that cannot be undone, and fails unless the verdict allows it.
+// confirm observes the clusters again before a step that cannot be undone. It fails unless the verdict allows the step.
 func (w *decider) confirm(ctx context.Context, allows decision) (clusters.Observation, error) {
 	return w.Confirm(ctx, func(v verdict) bool { return v.decision == allows }, stoppedMeanwhile())
 }
 
-// request is what verdicts about o need to know of this run.
+// request returns the facts about this run that verdicts about o need.
 func (w *decider) request(o clusters.Observation) request {
 	return request{
 		environment: w.Argument, cluster: w.Cluster,

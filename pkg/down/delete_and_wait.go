@@ -15,15 +15,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// deleteAndWait deletes Clusters in the cluster whose controllers look after them, and waits until they are gone.
+// deleteAndWait deletes Clusters in the cluster whose controllers manage them, and waits until they are gone.
 type deleteAndWait struct {
 	cluster   *kube.Cluster
 	heartbeat time.Duration
 	now       func() time.Time
 }
 
-// delete deletes one Cluster. Cluster API keeps it until all that belongs to it is gone. What is awaited is said when
-// it changes, and when it does not for a while.
+// delete deletes one Cluster. Cluster API keeps it until all that belongs to it is gone. delete reports what it waits
+// for when that changes, and after each heartbeat.
 func (f deleteAndWait) delete(ctx context.Context, of clusters.Scope, report pipeline.Reporter) error {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
@@ -59,7 +59,8 @@ func (f deleteAndWait) delete(ctx context.Context, of clusters.Scope, report pip
 	}
 }
 
-// look returns the Cluster, nil when it is gone, and what of its namespace is being deleted.
+// look returns the Cluster, and the objects of its namespace that are being deleted. The Cluster is nil when it is
+// gone.
 func (f deleteAndWait) look(ctx context.Context, of clusters.Scope) (*capi.Cluster, []capi.Leaving, error) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
@@ -71,7 +72,7 @@ func (f deleteAndWait) look(ctx context.Context, of clusters.Scope) (*capi.Clust
 	return own, leaving, err
 }
 
-// waitsFor names each object that is not gone yet, with what its controller says, or who still has to agree.
+// waitsFor names each object that is not gone yet, with the reason of its controller, or with its finalizers.
 func waitsFor(leaving []capi.Leaving) string {
 	var all []string
 	for _, l := range leaving {

@@ -22,7 +22,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// reporting runs work as a phase, and returns what it said and its error.
+// reporting runs work as a phase, and returns its reports and its error.
 func reporting(ctx context.Context, work func(context.Context, pipeline.Reporter) error) (string, error) {
 	var heard event.Recorder
 	err := pipeline.Runner{Sink: &heard, Now: time.Now}.Run(
@@ -34,14 +34,14 @@ func reporting(ctx context.Context, work func(context.Context, pipeline.Reporter
 	return strings.Join(said, "\n"), err
 }
 
-// holding is a Cluster with a finalizer, which is what its controller would have to take away.
+// holding returns a Cluster with a finalizer, which its controller would have to remove.
 func holding(namespace, name string) *unstructured.Unstructured {
 	c := fluxserver.NewCluster(namespace, name)
 	c.SetFinalizers([]string{"cluster.cluster.x-k8s.io"})
 	return c
 }
 
-// TestFarewell plays the controller of a Cluster that is deleted.
+// TestFarewell acts as the controller of a Cluster that is being deleted.
 func TestFarewell(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -92,7 +92,7 @@ func TestFarewell(t *testing.T) {
 	t.Run("workload clusters", func(t *testing.T) { workload(ctx, t, scope, bye, goes) })
 }
 
-// taking calls agree when somebody is said to be awaited.
+// taking calls agree when a run reports that it waits for an object.
 type taking struct {
 	pipeline.Reporter
 	agree func()
@@ -105,7 +105,7 @@ func (r taking) Waiting(what string, objects []event.Object) {
 	}
 }
 
-// seenWorld stands in for the world: the management cluster holds its definition.
+// seenWorld is a fake world: the management cluster holds its definition.
 type seenWorld struct{ observer }
 
 func (seenWorld) look(context.Context) (clusters.Observation, verdict, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// counting notes what a phase reports.
+// counting records what a phase reports.
 type counting struct {
 	silence
 	progress, waiting []string
@@ -27,7 +27,7 @@ func (c *counting) Progress(format string, args ...any) {
 
 func (c *counting) Waiting(what string, _ []event.Object) { c.waiting = append(c.waiting, what) }
 
-// A Cluster is deleted once, and what its end waits for is reported when it changes and at each heartbeat.
+// A Cluster is deleted once. What the run waits for is reported when it changes and at each heartbeat.
 func TestAClusterIsDeletedOnce(t *testing.T) {
 	c := cluster(t, "bootstrap", clusterObject("ns", "demo", func(c *clusterv1.Cluster) {
 		c.Finalizers = []string{"example.com/stays"}

@@ -10,19 +10,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// deletion deletes the Cluster in the bootstrap cluster and watches it to its end.
+// deletion deletes the Cluster in the bootstrap cluster, and watches until it is gone.
 type deletion struct {
 	world  deleter
 	others otherClusters
 	scope  clusters.Scope
-	report time.Duration // how often it says what is awaited
+	report time.Duration // how often it reports what it waits for
 	now    func() time.Time
 }
 
-// deleter is what the deletion needs of the world.
+// deleter is what the deletion needs of the decider.
 type deleter interface {
 	observer
-	// EndLease has the lease in a cluster end with that cluster.
+	// EndLease stops the renewal of the lease in a cluster, because that cluster is deleted.
 	EndLease(cluster string)
 	request(clusters.Observation) request
 }
@@ -35,8 +35,8 @@ func (d deletion) check(ctx context.Context) (pipeline.Status, error) {
 	return pipeline.Status{State: pipeline.Done, Message: v.why}, nil
 }
 
-// run looks again right before, and has nothing put the Cluster back: Flux stands still, and the marks tell the next
-// run what was begun.
+// run confirms the decision again first. It makes sure that nothing recreates the Cluster: it suspends Flux, and marks
+// the Cluster for the next run.
 func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 	o, err := d.world.confirm(ctx, remove)
 	if err != nil {
@@ -63,6 +63,6 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := rollout.MarkTakenDown(ctx, c, owned.SuspendedFor(d.scope.Namespace, d.scope.Cluster)); err != nil {
 		return err
 	}
-	d.world.EndLease(clusters.ManagementName) // its API goes with its machines
+	d.world.EndLease(clusters.ManagementName) // the cluster's API server goes with its machines
 	return deleteAndWait{cluster: c, heartbeat: d.report, now: d.now}.delete(ctx, d.scope, report)
 }

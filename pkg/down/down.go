@@ -1,6 +1,6 @@
-// Package down deletes a living management cluster with its own controllers: the phases of `cluster-init down`. A
-// bootstrap cluster is made again, the definition is moved back into it, the Cluster is deleted there and watched to
-// its end, and cleanup sweeps up what is left.
+// Package down deletes a living management cluster with its own controllers: the phases of `cluster-init down`. It
+// recreates a bootstrap cluster and moves the definition back into it. It deletes the Cluster there, waits until that
+// is gone, and cleans up what is left.
 package down
 
 import (
@@ -14,19 +14,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Options is what a run of `down` is asked for.
+// Options are the inputs of a run of `down`.
 type Options struct {
 	clusters.Subject
 	Environment *environment.Environment // of the subject
 	bootstrap.Supplies
-	WithWorkloadClusters bool     // delete those too that it still manages
-	Agreed               []string // which of them the user was shown, as namespace/name
-	// who can open the backup that the move back makes; none: it is not encrypted
+	WithWorkloadClusters bool     // also delete the workload clusters that it still manages
+	Agreed               []string // the workload clusters that the user was shown, as namespace/name
+	// Who can open the backup that the move back makes. Without a recipient it is not encrypted.
 	BackupRecipients backup.Recipients
 	BackupSigner     backup.Signer // signs that backup; without a key it is not signed
 	Version          string        // of cluster-init, for backups
 	Heartbeat        time.Duration
-	// Cleaner deletes what is left at the end, and Observer takes the leases for it.
+	// Cleaner deletes what is left at the end, and Observer acquires the leases for it.
 	Cleaner  cleanup.Cleaner
 	Observer cleanup.Observer
 }
@@ -35,10 +35,10 @@ type Options struct {
 type Run struct {
 	Options
 	world     *decider
-	published content.Published // of an embedded source, once it is
+	published content.Published // of an embedded source, once it is published
 }
 
-// New returns a run that has not looked at anything yet.
+// New returns a run that has not observed anything yet.
 func New(o Options, p clusters.Parts) *Run {
 	return &Run{Options: o, world: newDecider(clusters.New(o.Subject, p))}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// leftovers has cleanup delete what is left: the bootstrap cluster, the registry, volumes, files, and what controllers
-// have made in a cloud.
+// leftovers runs cleanup for what is left: the bootstrap cluster, the registry, volumes, files, and what controllers
+// have created in a cloud.
 type leftovers struct {
 	world  observer
 	others otherClusters
@@ -19,15 +19,14 @@ type leftovers struct {
 	leases *lease.Set
 }
 
-// run insists, where cleanup would ask for --force, only if the bootstrap cluster says that the Cluster was taken down:
-// else nobody knows why a management cluster that is named does not answer. The bootstrap cluster is deleted last, so
-// that it says so until all else is gone.
+// run forces cleanup only if the bootstrap cluster records the teardown of the Cluster. Otherwise it is not known why a
+// named management cluster does not answer. The bootstrap cluster is deleted last, so that its record stays until then.
 func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
 	o, err := l.world.confirm(ctx, sweep)
 	if err != nil {
 		return err
 	}
-	if err := l.others.requireNone(ctx, o); err != nil { // they would go with the bootstrap cluster
+	if err := l.others.requireNone(ctx, o); err != nil { // they would be deleted with the bootstrap cluster
 		return err
 	}
 	cleaner := l.asked.Cleaner
@@ -59,8 +58,7 @@ func (l leftovers) withRetryHint(err error) error {
 			env.Argument()+" --yes --force "+env.ClusterName()+".")
 }
 
-// inOrder splits a plan: first what needs the bootstrap cluster's network or nothing, then the files, then that
-// cluster.
+// inOrder splits a plan. The bootstrap cluster and its network come last, the files right before them.
 func inOrder(plan cleanup.Plan) []cleanup.Plan {
 	last := func(i cleanup.Item) bool {
 		return slices.Contains([]cleanup.Kind{cleanup.BootstrapNode, cleanup.Network}, i.Kind)

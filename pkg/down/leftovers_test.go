@@ -7,8 +7,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 )
 
-// Whenever the sweep is interrupted, the next run has the bootstrap cluster, which says that the Cluster was taken
-// down, or the files are gone too.
+// Whenever the cleanup is interrupted, the next run has the record of the teardown in the bootstrap cluster, or the
+// files are gone too.
 func TestTheBootstrapClusterIsSweptLast(t *testing.T) {
 	var plan cleanup.Plan
 	all := []cleanup.Kind{cleanup.BootstrapNode, cleanup.Machine, cleanup.Registry, cleanup.Volume, cleanup.Image,

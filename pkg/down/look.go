@@ -9,17 +9,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// look finds out how far an earlier run came, and refuses where that cannot be known. What is ours and stopped it
-// starts; it changes nothing else.
+// look finds how far an earlier run got, and refuses if that is not known. It starts managed containers that are
+// stopped, and changes nothing else.
 type look struct {
 	world  settler
 	others otherClusters
-	// keep has the phases after it work with the values that the cluster keeps: what this shell has decides nothing.
+	// keep makes the later phases use the values that the cluster keeps: the values of this shell do not count.
 	keep func(context.Context, clusters.Observation, pipeline.Reporter)
 }
 
-// keepValues has the run use the values that the cluster keeps. Where they cannot be read or used, that must not keep a
-// cluster from being deleted.
+// keepValues makes the run use the values that the cluster keeps. Values that cannot be read or used must not prevent
+// the deletion of the cluster.
 func (d *Run) keepValues(ctx context.Context, o clusters.Observation, report pipeline.Reporter) {
 	counts := o.Management.Cluster
 	if counts == nil {
@@ -36,12 +36,12 @@ func (d *Run) keepValues(ctx context.Context, o clusters.Observation, report pip
 	d.Environment = kept
 }
 
-// settler says what there is, once that can be known, and has the run work with what it found.
+// settler makes a decision as soon as the clusters are known, and connects the run to them.
 type settler interface {
-	AskEngine(context.Context) (docker.Info, error) // ports that it publishes are where it runs
+	AskEngine(context.Context) (docker.Info, error) // it publishes ports on the machine where it runs
 	DecideLeased(context.Context, pipeline.Reporter) (clusters.Observation, verdict, error)
 	UseAndSave(clusters.Observation) error
-	// EndLease has the lease in a cluster end with that cluster.
+	// EndLease stops the renewal of the lease in a cluster, because that cluster is deleted.
 	EndLease(cluster string)
 }
 
@@ -53,11 +53,11 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	if o.Bootstrap.Down { // its machines go: who waits for a lease there waits for nothing
+	if o.Bootstrap.Down { // its machines are being deleted: do not wait for a lease there
 		l.world.EndLease(clusters.ManagementName)
 	}
 	report.Progress("%s", v.why)
-	if _, err := l.others.checkDeletable(ctx, o); err != nil { // before anything is made
+	if _, err := l.others.checkDeletable(ctx, o); err != nil { // before anything is created
 		return err
 	}
 	if err := l.world.UseAndSave(o); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// The bootstrap cluster that `down` makes has the proxies that the management cluster was built with, whatever this
+// The bootstrap cluster that `down` creates has the proxies with which the management cluster was built, whatever this
 // shell has.
 func TestDownKeepsTheValuesOfTheCluster(t *testing.T) {
 	from := func(shell map[string]string) *environment.Environment {

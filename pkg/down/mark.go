@@ -15,7 +15,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// mark notes on the management cluster's own Cluster, where c holds it, that it is taken down. The note moves with it.
+// mark records on the management cluster's own Cluster, if c holds it, that the Cluster is taken down. The record moves
+// with the Cluster.
 func mark(ctx context.Context, c *kube.Cluster, scope clusters.Scope) error {
 	own, err := clusters.Own(ctx, c, scope)
 	if err != nil {

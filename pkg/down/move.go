@@ -20,10 +20,10 @@ type moveHome struct {
 	now    func() time.Time
 }
 
-// mover is what the move needs of the world.
+// mover is what the move needs of the decider.
 type mover interface {
 	observer
-	// KeepBootstrapKubeconfig writes the file that hints of a failed move name.
+	// KeepBootstrapKubeconfig writes the kubeconfig file that the hints of a failed move name.
 	KeepBootstrapKubeconfig(*kube.Cluster) error
 }
 
@@ -52,8 +52,7 @@ func (m moveHome) run(ctx context.Context, report pipeline.Reporter) error {
 		Version: m.asked.Version, Patience: 2 * time.Minute, Flux: clusters.Suspension(management, m.scope),
 		Move: m.move,
 		Now:  m.now, Log: report.Log,
-		// From here on `up` must not take the cluster for one that is to be kept. A move that is refused leaves it as
-		// it was.
+		// From here on `up` must not keep the cluster. A refused move leaves the cluster unchanged.
 		Announce: func(ctx context.Context) error { return mark(ctx, management, m.scope) },
 	})
 	if err != nil {

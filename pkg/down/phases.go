@@ -16,21 +16,21 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// clusters is what most phases need to know of the world.
+// observer is what most phases need of the decider.
 type observer interface {
-	// Connected returns one of the two clusters, by its name; an error where none was seen to answer.
+	// Connected returns one of the two clusters by its name. It returns an error if that cluster has not answered.
 	Connected(name string) (*kube.Cluster, error)
-	// look looks how far the definition is. It changes nothing.
+	// look reports how far the move of the definition is. It changes nothing.
 	look(context.Context) (clusters.Observation, verdict, error)
-	// glance does, and asks nobody but the bootstrap cluster where that is enough.
+	// peekBootstrap does the same, and checks only the bootstrap cluster if that is enough.
 	peekBootstrap(context.Context) (verdict, error)
-	// confirm looks again, and fails unless that is what is to be done.
+	// confirm observes again, and fails unless the verdict has the given decision.
 	confirm(context.Context, decision) (clusters.Observation, error)
 	Side(*kube.Cluster) clusters.Side
 }
 
-// Phases returns what `down` does, in order. Each works with the environment as it is when the phase begins: look finds
-// out which values the cluster keeps.
+// Phases returns the phases of `down`, in order. A phase uses the environment as it is when the phase begins: the phase
+// look finds which values the cluster keeps.
 func (d *Run) Phases() []pipeline.Phase {
 	phases := d.phases()
 	for i, p := range phases {
@@ -93,7 +93,7 @@ func (d *Run) phases() []pipeline.Phase {
 	}
 }
 
-// onlyToMove is the Check of a phase that is for the move back only, and of what else says that there is nothing to do.
+// onlyToMove is the Check of a phase that only the move back needs. also is a further Check of that phase, or nil.
 func onlyToMove(world observer, also func(context.Context) (pipeline.Status, error)) func(context.Context) (
 	pipeline.Status, error) {
 	return func(ctx context.Context) (pipeline.Status, error) {

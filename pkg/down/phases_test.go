@@ -32,7 +32,7 @@ import (
 
 var own = clusters.Scope{Namespace: "ns", Cluster: "demo"}
 
-// cluster is one in memory, with the release of telco-cloud-init and these objects.
+// cluster returns a cluster in memory, with the release of telco-cloud-init and these objects.
 func cluster(t *testing.T, name string, objects ...client.Object) *kube.Cluster {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -54,12 +54,12 @@ func clusterObject(namespace, name string, edits ...func(*clusterv1.Cluster)) *c
 	return c
 }
 
-// sceneWorld stands in for the world: what is seen of it is set, and what is done with it noted.
+// sceneWorld is a fake world: a test sets the observation, and it records the changes.
 type sceneWorld struct {
 	bootstrap, management *kube.Cluster
 	seen                  verdict
 	o                     clusters.Observation
-	err                   error // of each look
+	err                   error // of each observation
 	done                  []string
 }
 
@@ -104,7 +104,7 @@ func (s *sceneWorld) note(what string) error {
 	return nil
 }
 
-// silence is a reporter that nobody hears.
+// silence is a reporter that drops everything.
 type silence struct{}
 
 func (silence) Progress(string, ...any)        {}
@@ -113,8 +113,8 @@ func (silence) Object(event.Object)            {}
 func (silence) Waiting(string, []event.Object) {}
 func (silence) Log(string)                     {}
 
-// What is there to move back is all that most phases are for; what nobody knows is an error, and what was stopped is
-// started by the next run.
+// Most phases have work only if the definition is to be moved back. An unknown state is an error. The next run starts
+// what was stopped.
 func TestPhasesThatAreForTheMoveOnly(t *testing.T) {
 	unknown := errors.New("the management cluster does not answer")
 	asked := 0
@@ -148,7 +148,7 @@ func TestPhasesThatAreForTheMoveOnly(t *testing.T) {
 	}
 }
 
-// Other clusters in either cluster end the look before anything is made or taken over.
+// Other clusters in either cluster end the phase look before anything is created or taken over.
 func TestTheLookNamesOtherClusters(t *testing.T) {
 	shop := func() client.Object { return clusterObject("team", "shop") }
 	for name, tc := range map[string]struct {
@@ -198,8 +198,8 @@ func TestTheLookNamesOtherClusters(t *testing.T) {
 	}
 }
 
-// Nothing is moved, made or deleted where the look right before it sees something else, or other clusters that would be
-// lost.
+// Nothing is moved, created or deleted if the observation right before shows something else, or other clusters that
+// would be lost.
 func TestNothingIsDoneThatWasNotConfirmed(t *testing.T) {
 	unmoved := func(context.Context, capi.MoveInput) error { return errors.New("it moves") }
 	for name, tc := range map[string]struct {
@@ -241,7 +241,7 @@ func TestNothingIsDoneThatWasNotConfirmed(t *testing.T) {
 	}
 }
 
-// The marks come before the deletion: they tell the next run what was begun, and Flux must not put the Cluster back.
+// The marks come before the deletion. They show the next run what was begun, and Flux must not recreate the Cluster.
 func TestTheClusterIsMarkedAndThenDeleted(t *testing.T) {
 	w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")), seen: verdict{decision: remove}}
 	if err := (deletion{world: w, others: otherClusters{scope: own}, scope: own, report: time.Minute,
@@ -263,8 +263,8 @@ func TestTheClusterIsMarkedAndThenDeleted(t *testing.T) {
 	}
 }
 
-// A mark alone says that a run has begun: while the Cluster is not being deleted, and the management cluster is silent,
-// it may have got other clusters since.
+// A mark alone shows that a run has begun. While the Cluster is not being deleted and the management cluster is silent,
+// it may have new workload clusters.
 func TestAMarkedClusterOfASilentManagementClusterStays(t *testing.T) {
 	for name, tc := range map[string]struct {
 		down, deleting bool
@@ -299,7 +299,7 @@ func TestAMarkedClusterOfASilentManagementClusterStays(t *testing.T) {
 	}
 }
 
-// A deletion is over only when the world says so: an answer that fails is none.
+// A deletion is complete only when an observation confirms it: a failed request does not.
 func TestADeletionIsOver(t *testing.T) {
 	silent := fault.New(fault.ClusterUnreachable, "silent", "wait")
 	for name, tc := range map[string]struct {
@@ -319,7 +319,7 @@ func TestADeletionIsOver(t *testing.T) {
 	}
 }
 
-// A Cluster is gone when its API server says so: while the list of Clusters fails, the run waits.
+// A Cluster is gone when its API server confirms it: while the list of Clusters fails, the run waits.
 func TestADeletionThatNobodyCanSee(t *testing.T) {
 	c := cluster(t, "bootstrap", clusterObject("ns", "demo"))
 	silent := errors.New("connection refused")
@@ -336,8 +336,8 @@ func TestADeletionThatNobodyCanSee(t *testing.T) {
 	})
 }
 
-// Workload clusters go only where the definition could be moved back afterwards, and what applies them is suspended
-// first.
+// Workload clusters are deleted only if the definition could be moved back afterwards. Their owners in Flux are
+// suspended first.
 func TestWorkloadClusters(t *testing.T) {
 	applied := func(c *clusterv1.Cluster) {
 		c.Labels = map[string]string{"kustomize.toolkit.fluxcd.io/name": "shop",
@@ -403,7 +403,7 @@ func TestAWorkloadClusterThatStays(t *testing.T) {
 	})
 }
 
-// Whoever waits for a deletion is told what it waits for, and that it goes on by itself.
+// A run that waits for a deletion reports what that waits for, and that it continues by itself.
 func TestADeletionThatTakesLong(t *testing.T) {
 	held := clusterObject("ns", "demo", func(c *clusterv1.Cluster) { c.Finalizers = []string{"example.com/stays"} })
 	c := cluster(t, "bootstrap", held)
@@ -422,7 +422,7 @@ func TestADeletionThatTakesLong(t *testing.T) {
 	}
 }
 
-// A bootstrap cluster that answers is used again; none is made for what was not confirmed.
+// A bootstrap cluster that answers is reused. None is created if the decision was not confirmed.
 func TestTheBootstrapClusterAndItsProviders(t *testing.T) {
 	silent := fault.New(fault.ClusterUnreachable, "silent", "wait")
 	if err := (bootstrapCluster{world: &makerWorld{sceneWorld{err: silent}}}).run(t.Context(), silence{}); fault.CodeOf(

@@ -13,23 +13,22 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// Plan is what a run would delete, as far as a look that starts nothing can tell.
+// Plan is what a run would delete, as far as an observation that starts nothing can find it.
 type Plan struct {
 	Namespace string `json:"namespace"`
 	Cluster   string `json:"cluster"`
-	// Seen says where its definition is.
+	// Seen describes where its definition is.
 	Seen string `json:"seen"`
 	// Machines are the names of its Machines.
 	Machines []string `json:"machines"`
-	// WorkloadClusters are those that it still manages, as namespace/name.
+	// WorkloadClusters are the clusters that it still manages, as namespace/name.
 	WorkloadClusters []string `json:"workloadClusters"`
-	// Nothing is whether nothing was found that a run could take down: leftovers at most.
+	// Nothing reports that there is nothing that a run could take down, except leftovers.
 	Nothing bool `json:"nothing"`
 }
 
-// Plan looks at what there is, takes no lease, and changes and writes nothing. An error is that of
-// a run which could not begin: with the code fault.CleanupRefused where the cluster manages others and they are not to
-// be deleted too.
+// Plan observes the clusters, acquires no lease, and changes and writes nothing. It returns the error of a run that
+// could not begin. The code is fault.CleanupRefused if the cluster manages others and they are not to be deleted too.
 func (d *Run) Plan(ctx context.Context) (Plan, error) {
 	p := Plan{Namespace: d.Scope.Namespace, Cluster: d.Scope.Cluster, Machines: []string{},
 		WorkloadClusters: []string{}}
@@ -83,7 +82,7 @@ func (d *Run) otherClusters(agreed []string) otherClusters {
 		agreed: agreed}
 }
 
-// Print writes the plan for a person.
+// Print writes the plan for people.
 func (p Plan) Print(out io.Writer) error {
 	var b strings.Builder
 	oneline.Fprintf(&b, "Cluster %s/%s: %s\n", p.Namespace, p.Cluster, p.Seen)

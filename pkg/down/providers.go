@@ -11,13 +11,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// providers installs Cluster API and its providers in the bootstrap cluster, and nothing of the management cluster.
-// That their versions are those of the management cluster is a rule of the move.
+// providers installs only Cluster API and its providers in the bootstrap cluster. The move requires that their versions
+// are those of the management cluster.
 type providers struct {
 	world     observer
 	scope     clusters.Scope
 	release   rollout.Release
-	published *content.Published // of an embedded source, once it is
+	published *content.Published // of an embedded source, once it is published
 	follow    rollout.Options
 	now       func() time.Time
 }
@@ -37,8 +37,7 @@ func (p providers) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	release := p.release
 	release.Phase, release.Published = environment.Bootstrap, *p.published
-	// What a pivot has suspended there is of no use any more: the definition is about to come back, and nothing but the
-	// move may bring it.
+	// What a pivot has suspended there is not resumed: only the move may bring the definition back.
 	token, err := release.Apply(ctx, c, clusters.Suspension(c, p.scope), p.now())
 	if err != nil {
 		return err

@@ -12,7 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// A silent API may answer the next run; one that refuses, or that no kubeconfig names, does not. Each has a hint.
+// A silent API server may answer the next run. One that refuses, or that has no kubeconfig, does not. Each case has a
+// hint.
 func TestASilentManagementClusterIsRetryable(t *testing.T) {
 	const remove = "cluster-init cleanup env --yes --force demo."
 	const recovers = "cluster-init kubeconfig env --recover."

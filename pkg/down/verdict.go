@@ -11,27 +11,27 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// verdict is what `down` makes of an observation.
+// verdict is what `down` concludes from an observation.
 type verdict struct {
 	decision decision
 	why      string // for people: what was seen
 	refusal  error  // of refuse
-	again    bool   // of refuse: what is silent now may answer soon
+	again    bool   // of refuse: a silent cluster may answer soon
 }
 
-// decision is what `down` does about what is there.
+// decision is what `down` does next.
 type decision string
 
 const (
-	// the management cluster holds its definition, or some of it: a bootstrap cluster gets it
+	// the management cluster holds its definition, or a part of it: move it into a bootstrap cluster
 	moveBack decision = "move back"
-	remove   decision = "delete" // the bootstrap cluster holds the definition: the Cluster is deleted there
-	sweep    decision = "sweep"  // nobody holds it, and no machine of it exists: what is left are leftovers
-	start    decision = "start"  // something of ours is stopped: start it, and look again
-	refuse   decision = "refuse" // it is not known what to do, or known that it would lose something
+	remove   decision = "delete" // the bootstrap cluster holds the definition: delete the Cluster there
+	sweep    decision = "sweep"  // no cluster holds it, and no machine of it exists: delete the leftovers
+	start    decision = "start"  // something managed is stopped: start it, and observe again
+	refuse   decision = "refuse" // it is not known what to do, or it would lose something
 )
 
-// request is what a run is about, as far as a verdict needs it.
+// request is what a verdict needs to know about a run.
 type request struct {
 	environment, cluster, namespace string
 	place                           string // where the machines are
@@ -45,7 +45,7 @@ func (r request) scope() clusters.Scope {
 // observation is an observation as `down` reads it.
 type observation struct{ clusters.Observation }
 
-// judge makes a verdict of an observation. docs/design/down.md shows the same as a table.
+// judge derives a verdict from an observation. docs/design/down.md shows the rules as a table.
 func judge(of clusters.Observation, r request) verdict {
 	o := observation{of}
 	switch {
@@ -74,12 +74,12 @@ func judge(of clusters.Observation, r request) verdict {
 	return o.inManagement(r)
 }
 
-// inBootstrap judges where the bootstrap cluster holds the Cluster, active: it can delete it, unless the management
-// cluster acts on it too.
+// inBootstrap judges if the Cluster is active in the bootstrap cluster. That cluster can delete it, unless the
+// management cluster acts on it too.
 func (o observation) inBootstrap(r request) verdict {
 	gone := verdict{decision: remove, why: "the bootstrap cluster holds the definition: the Cluster is deleted there"}
 	switch {
-	case o.Bootstrap.Down: // that was seen before it was marked there
+	case o.Bootstrap.Down: // that was checked before the mark was set
 		return gone
 	case o.Management.State == clusters.ManagementActive, o.Management.State == clusters.ManagementPaused:
 		return o.between(r)
@@ -92,8 +92,7 @@ func (o observation) inBootstrap(r request) verdict {
 	return gone
 }
 
-// between judges where both clusters may hold something: a move back that was interrupted is finished, a pivot that was
-// is not ours to finish.
+// between judges if both clusters may hold objects. `down` finishes an interrupted move back, but no interrupted pivot.
 func (o observation) between(r request) verdict {
 	known := o.Management.State == clusters.ManagementActive || o.Management.State == clusters.ManagementPaused
 	switch {
@@ -119,7 +118,7 @@ func (o observation) between(r request) verdict {
 	return refused(state.Err(r.management, r.bootstrap, r.scope()))
 }
 
-// inManagement judges where the bootstrap cluster is not there or does not hold the Cluster.
+// inManagement judges if the bootstrap cluster does not exist or does not hold the Cluster.
 func (o observation) inManagement(r request) verdict {
 	if own := o.Management.Holds.Cluster(r.cluster); own != nil && own.Deleting {
 		return refused(fault.New(fault.ClusterFailed, fmt.Sprintf("Cluster %s/%s is being deleted in the management "+
@@ -154,8 +153,8 @@ func (o observation) inManagement(r request) verdict {
 	return o.withoutDefinition(r)
 }
 
-// pausedByHand refuses because the Cluster is paused, and not by a move of ours: nobody would delete its machines, and
-// only a person resumes it.
+// pausedByHand refuses because the Cluster is paused, and not by a move of cluster-init. No controller would delete its
+// machines, and only a person resumes it.
 func pausedByHand(where string, side clusters.Side, r request) verdict {
 	return refused(fault.New(fault.PivotRefused,
 		fmt.Sprintf("Cluster %s/%s is paused in the %s cluster, and not by a move that is known", r.namespace,
@@ -164,7 +163,7 @@ func pausedByHand(where string, side clusters.Side, r request) verdict {
 			` patch clusters.cluster.x-k8s.io `+r.cluster+` --type merge -p '{"spec":{"paused":null}}'`))
 }
 
-// withoutDefinition judges where nobody who answers holds the definition.
+// withoutDefinition judges if no cluster that answers holds the definition.
 func (o observation) withoutDefinition(r request) verdict {
 	notChecked := errors.Is(o.MachinesErr, provider.ErrNotSupported)
 	none := verdict{decision: sweep, why: "nothing of it exists but leftovers"}
@@ -173,7 +172,7 @@ func (o observation) withoutDefinition(r request) verdict {
 		none.why = "its Cluster is deleted"
 		return none
 	case o.Bootstrap.Down && o.MachinesErr == nil:
-		// what was just deleted may still be listed for a moment
+		// Machines that were just deleted may still be listed for a moment.
 		return verdict{decision: refuse, again: true, refusal: fault.New(fault.ClusterFailed,
 			fmt.Sprintf("Cluster %s/%s is gone, and machines of it exist in %s: %s", r.namespace, r.cluster, r.place,
 				names(o.Machines)),
@@ -204,8 +203,8 @@ func (o observation) withoutDefinition(r request) verdict {
 	return none
 }
 
-// silentManagement refuses because the management cluster does not answer. One that is silent for a while answers to a
-// later run; one that no kubeconfig names, or that refuses the credentials, does not.
+// silentManagement refuses because the management cluster does not answer. A cluster that is silent for a while answers
+// a later run. One without a kubeconfig, or one that rejects the credentials, does not.
 func (o observation) silentManagement(r request, because string) verdict {
 	named, remove := o.Management.Named, "cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."
 	if o.Management.Err == nil {
@@ -228,7 +227,7 @@ func (o observation) silentManagement(r request, because string) verdict {
 
 func refused(err error) verdict { return verdict{decision: refuse, refusal: err} }
 
-// silent refuses because of what may answer soon. own is the error whose code and hint come first; nil: there is none.
+// silent refuses because of a cluster that may answer soon. The code and hint of own, if it is not nil, come first.
 func silent(err, own error, hint string) verdict {
 	code := fault.ClusterUnreachable
 	if own != nil {

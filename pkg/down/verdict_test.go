@@ -20,7 +20,7 @@ type side struct {
 	suspended bool
 	down      bool
 	deleting  bool
-	verified  bool // its Cluster bears the mark of a verified pivot
+	verified  bool // its Cluster has the mark of a verified pivot
 	byHand    bool // its Cluster is paused without the mark of a move
 }
 
@@ -79,7 +79,7 @@ func TestJudge(t *testing.T) {
 	absent, unfinished, empty := side{state: "absent"}, side{state: "unfinished"}, side{state: "empty"}
 	active, paused, silent := side{state: "active"}, side{state: "paused"}, side{state: "silent"}
 	moved := side{state: "moved", suspended: true}
-	// its Flux is suspended for a move out of it
+	// Flux in it is suspended for a move out of it.
 	leaving := func(state string) side { return side{state: state, suspended: true} }
 	deleted := side{state: "empty", down: true}
 	for name, tc := range map[string]struct {

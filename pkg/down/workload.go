@@ -15,7 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// otherClusters are the clusters that the management cluster manages besides itself.
+// otherClusters are the workload clusters that the management cluster manages.
 type otherClusters struct {
 	scope       clusters.Scope
 	environment string
@@ -23,7 +23,8 @@ type otherClusters struct {
 	agreed      []string // as namespace/name: the user was shown that these would be deleted
 }
 
-// found returns those of all namespaces, in both clusters: a move takes along what is in its own namespace only.
+// found returns the workload clusters of all namespaces, in both clusters. A move takes only those in its own namespace
+// along.
 func (a otherClusters) found(ctx context.Context, o clusters.Observation) (map[*kube.Cluster][]capi.Cluster, error) {
 	all := map[*kube.Cluster][]capi.Cluster{}
 	for _, c := range []*kube.Cluster{o.Management.Cluster, o.Bootstrap.Cluster} {
@@ -41,7 +42,7 @@ func (a otherClusters) found(ctx context.Context, o clusters.Observation) (map[*
 	return all, nil
 }
 
-// requireNone refuses while there are any: what is done next would lose them.
+// requireNone refuses while there are workload clusters: the next step would lose them.
 func (a otherClusters) requireNone(ctx context.Context, o clusters.Observation) error {
 	found, err := a.found(ctx, o)
 	if err != nil {
@@ -53,7 +54,7 @@ func (a otherClusters) requireNone(ctx context.Context, o clusters.Observation) 
 	return nil
 }
 
-// checkDeletable refuses those that the user does not want deleted, or was not shown.
+// checkDeletable refuses workload clusters that the user does not want deleted, or was not shown.
 func (a otherClusters) checkDeletable(ctx context.Context, o clusters.Observation) (map[*kube.Cluster][]capi.Cluster,
 	error) {
 	found, err := a.found(ctx, o)
@@ -77,12 +78,13 @@ func (a otherClusters) checkDeletable(ctx context.Context, o clusters.Observatio
 	return found, nil
 }
 
-// workloadClusters deletes what the management cluster manages, with its own controllers, where the user wants that.
+// workloadClusters deletes, if the user wants that, the clusters that the management cluster manages. Its own
+// controllers delete them.
 type workloadClusters struct {
 	world    observer
 	others   otherClusters
 	deletion func(*kube.Cluster) deleteAndWait
-	// fit says whether the definition can be moved back afterwards.
+	// fit reports whether the definition can be moved back afterwards.
 	fit func(ctx context.Context, source, target clusters.Side, scope clusters.Scope) error
 }
 
@@ -112,8 +114,8 @@ func (w workloadClusters) run(ctx context.Context, report pipeline.Reporter) err
 	return nil
 }
 
-// movable refuses to delete anything before a move that must not start: the management cluster would live on, without
-// the others.
+// movable refuses to delete anything before a move that must not start. The management cluster would stay, without its
+// workload clusters.
 func (w workloadClusters) movable(ctx context.Context) error {
 	bootstrap, err := w.world.Connected(clusters.BootstrapName)
 	if err != nil {
@@ -130,15 +132,15 @@ func (w workloadClusters) movable(ctx context.Context) error {
 	return nil
 }
 
-// take deletes the clusters that a cluster manages, one after the other.
+// take deletes the workload clusters of a cluster, one after the other.
 func (w workloadClusters) take(ctx context.Context, holder *kube.Cluster, all []capi.Cluster,
 	report pipeline.Reporter) error {
 	of := w.others.scope
-	if err := mark(ctx, holder, of); err != nil { // from here on it must not be taken for one that is to be kept
+	if err := mark(ctx, holder, of); err != nil { // from here on `up` must not keep the cluster
 		return err
 	}
 	for _, c := range all {
-		// Nobody takes this back: it is not the suspension of a move.
+		// This suspension is not that of a move: nothing resumes it.
 		if err := rollout.SuspendOwner(ctx, holder, c.Labels, owned.SuspendedFor(of.Namespace, of.Cluster)+
 			"/down"); err != nil {
 			return err
@@ -151,7 +153,7 @@ func (w workloadClusters) take(ctx context.Context, holder *kube.Cluster, all []
 	return nil
 }
 
-// othersIn returns the Clusters of all namespaces but the management cluster's own.
+// othersIn returns the Clusters of all namespaces, without the management cluster's own.
 func othersIn(ctx context.Context, c *kube.Cluster, own clusters.Scope) ([]capi.Cluster, error) {
 	others, err := clusters.Others(ctx, c, own)
 	if err != nil {
@@ -163,7 +165,7 @@ func othersIn(ctx context.Context, c *kube.Cluster, own clusters.Scope) ([]capi.
 	return others, nil
 }
 
-// refuseOthers refuses to go on while a cluster manages others, which would be lost with it.
+// refuseOthers refuses while a cluster manages other clusters, which would be lost with it.
 func refuseOthers(holder *kube.Cluster, environment string, others []capi.Cluster) error {
 	var names []string
 	for _, c := range others {
@@ -176,7 +178,7 @@ func refuseOthers(holder *kube.Cluster, environment string, others []capi.Cluste
 			environment+" --with-workload-clusters.")
 }
 
-// paused refuses Clusters that no controller would delete.
+// paused refuses Clusters that no controller would delete, because they are paused.
 func paused(all []capi.Cluster) error {
 	var names []string
 	for _, c := range all {

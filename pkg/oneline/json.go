@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// WriteJSON writes a value as JSON and a line break. A string keeps each of its characters: those that a terminal or a
-// CI system obeys are escaped.
+// WriteJSON writes a value as JSON and a line break. A string keeps all its characters: those that a terminal or a CI
+// system interprets are escaped.
 func WriteJSON(out io.Writer, value any, indent string) error {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -21,7 +21,8 @@ func WriteJSON(out io.Writer, value any, indent string) error {
 	return err
 }
 
-// escapeJSON escapes what no terminal and no log may see. Outside of strings JSON has none of it but line breaks.
+// escapeJSON escapes the characters that must not reach a terminal or a log. Outside of strings JSON has none of them
+// except line breaks.
 func escapeJSON(document []byte) []byte {
 	var out bytes.Buffer
 	out.Grow(len(document))

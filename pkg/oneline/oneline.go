@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// Of returns text without line breaks, repeated blanks and characters that a terminal obeys, cut to at most so many
-// characters; 0 cuts nothing.
+// Of returns text without line breaks, repeated blanks and characters that a terminal interprets. It cuts the text to
+// at most that many characters; 0 cuts nothing.
 func Of(text string, most int) string {
 	text = strings.Join(strings.FieldsFunc(strings.Map(visible, text), func(r rune) bool {
 		return unicode.IsSpace(r) ||
@@ -23,7 +23,7 @@ func Of(text string, most int) string {
 	return text
 }
 
-// Lines returns text of several lines without characters that a terminal obeys. Line breaks and tabs stay.
+// Lines returns text of several lines without characters that a terminal interprets. Line breaks and tabs stay.
 func Lines(text string) string {
 	return strings.Map(func(r rune) rune {
 		if obeyed(r) {
@@ -33,7 +33,7 @@ func Lines(text string) string {
 	}, text)
 }
 
-// Blanks returns text on one line, each of its line breaks, tabs and control characters a blank.
+// Blanks returns text on one line: line breaks, tabs and control characters become blanks.
 func Blanks(text string) string {
 	return strings.Map(func(r rune) rune {
 		if obeyed(r) || r == '\n' || r == '\t' {
@@ -43,13 +43,13 @@ func Blanks(text string) string {
 	}, text)
 }
 
-// Fprintf writes as fmt.Fprintf does. Line breaks come from the format alone: those of its arguments become blanks.
+// Fprintf writes as fmt.Fprintf does. Only the format adds line breaks: those of its arguments become blanks.
 func Fprintf(out io.Writer, format string, args ...any) {
 	_, _ = io.WriteString(out, Sprintf(format, args...))
 }
 
-// Sprintf is fmt.Sprintf whose arguments bring no line break and no control character. Whoever prints a list of names
-// prints it with this: a name with a line break in it would be two lines.
+// Sprintf is fmt.Sprintf, but line breaks and control characters in its arguments become blanks. Use it to print a list
+// of names: a name with a line break would be two lines.
 func Sprintf(format string, args ...any) string {
 	safe := make([]any, len(args))
 	for i, arg := range args {
@@ -80,13 +80,13 @@ func safeArgument(arg any) any {
 	return arg
 }
 
-// obeyed reports whether a terminal, or a reader of lines, acts on a character instead of showing it. A line break and
-// a tab are no such.
+// obeyed reports whether a terminal, or a reader of lines, interprets a character instead of showing it. Line breaks
+// and tabs do not count.
 func obeyed(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u2028' || r == '\u2029'
 }
 
-// visible drops the characters that change the direction of what follows: a text would read otherwise than it is.
+// visible drops characters that change the direction of the text after them: it would look different from what it is.
 func visible(r rune) rune {
 	if unicode.Is(unicode.Bidi_Control, r) {
 		return -1

@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// plainWord is what a shell takes as it is.
+// plainWord matches a word that needs no quotes in a shell.
 var plainWord = regexp.MustCompile(`^[\w./@%+,:=-]+$`)
 
-// Shell returns a word as a person can paste it into a shell, in a command that we show: whatever others put into it
-// stays one word.
+// Shell quotes a word for a command that a person pastes into a shell. It stays one word, whatever it contains.
 func Shell(word string) string {
 	if plainWord.MatchString(word) {
 		return word

@@ -8,12 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// Log is the CI system, if any, that reads lines for commands to itself.
+// Log is the CI system, if any, that interprets commands in log lines.
 type Log struct {
-	// Obeys is whether it obeys commands in what a job prints: "::name::" at the start of a line, "##[name]" anywhere.
+	// Obeys reports whether it interprets commands in the output of a job: "::name::" at the start of a line,
+	// "##[name]" anywhere.
 	Obeys bool
-	// StopToken begins and ends the parts in which GitHub obeys nothing; empty: nothing but the text itself keeps it
-	// from that.
+	// StopToken begins and ends the parts in which GitHub ignores commands. If it is empty, only changes of the text
+	// prevent commands.
 	StopToken string
 }
 
@@ -25,19 +26,19 @@ type Writer struct {
 
 	mu      sync.Mutex
 	out     io.Writer
-	rest    []byte // the first bytes of a character whose last ones are not there yet
-	head    string // the first characters of the line that is being written, without blanks before them; one is enough
-	tail    string // its last characters, as far as a command may begin in them
+	rest    []byte // the first bytes of a character that is not complete yet
+	head    string // the first characters of the current line, without leading blanks; one is enough
+	tail    string // its last characters, if a command may begin in them
 	inLine  bool   // the last character that was written ended no line
 	stopped bool   // GitHub ignores commands now
 }
 
-// NewWriter returns a Writer to out. filter, if any, goes over each text before it is written.
+// NewWriter returns a Writer to out. filter, if not nil, changes each text before it is written.
 func NewWriter(out io.Writer, log Log, filter func(string) string) *Writer {
 	return &Writer{out: out, log: log, filter: filter}
 }
 
-// Write writes text of others. It returns as if it had written all of it.
+// Write writes foreign text. It returns as if it had written all of it.
 func (w *Writer) Write(text []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,7 +51,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// unfinished is how many bytes at the end begin a character that more bytes must follow.
+// unfinished returns the number of bytes at the end that begin an incomplete character.
 func unfinished(text []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if start := text[len(text)-n:]; utf8.RuneStart(start[0]) {
@@ -82,8 +83,8 @@ func (w *Writer) write(text string) error {
 	return err
 }
 
-// Own writes a sequence that this program means the terminal or the CI system to obey. Text of others in it must be
-// without any.
+// Own writes a sequence of this program that the terminal or the CI system is to interpret. Foreign text in it must not
+// have any.
 func (w *Writer) Own(text string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,7 +97,7 @@ func (w *Writer) Own(text string) error {
 	return err
 }
 
-// Close has the CI system obey what comes after this program. It closes nothing.
+// Close lets the CI system interpret commands after this program. It does not close the output.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,7 +108,7 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// obeyAgain is the line that ends the part in which GitHub obeys nothing; empty: it is not in one.
+// obeyAgain returns the line that ends the part in which GitHub ignores commands. It is empty outside of such a part.
 func (w *Writer) obeyAgain() string {
 	if !w.stopped {
 		return ""
@@ -120,8 +121,8 @@ func (w *Writer) obeyAgain() string {
 	return again
 }
 
-// disarm puts a blank into what the reader of a log would take for a command. It knows the line so far: a command may
-// be written in pieces.
+// disarm inserts a blank into text that a log reader would take for a command. It remembers the current line, because a
+// command may be written in pieces.
 func (w *Writer) disarm(text string) string {
 	var b strings.Builder
 	for i, r := range text {
@@ -145,17 +146,17 @@ func (w *Writer) disarm(text string) string {
 	return b.String()
 }
 
-// mayBeCommand reports whether "::" with this after it can be a command, which has a second one in its line: an address
+// mayBeCommand reports whether "::" before rest can be a command. A command has a second "::" in its line; an address
 // such as ::1 has none.
 func mayBeCommand(rest string) bool {
 	line, _, whole := strings.Cut(rest, "\n")
 	return !whole || strings.Contains(line, "::")
 }
 
-// longestOpening is the length of the longest of what opensCommand knows.
+// longestOpening is the length of the longest opening in opensCommand.
 const longestOpening = len("##teamcity")
 
-// opensCommand reports whether "[" after this begins a command: of GitHub and Azure, of Azure, of TeamCity.
+// opensCommand reports whether "[" after line begins a command of GitHub, Azure or TeamCity.
 func opensCommand(line string) bool {
 	for _, opening := range []string{"##", "##vso", "##teamcity"} {
 		if strings.HasSuffix(line, opening) {

@@ -71,8 +71,8 @@ func TestWriterDisarmsCommandsOfALog(t *testing.T) {
 	}
 }
 
-// GitHub obeys nothing from the first word of others on, but what this program says itself; and again all that comes
-// after the end.
+// GitHub ignores commands from the first foreign text on, except this program's own sequences. After Close it
+// interprets commands again.
 func TestWriterStopsCommandsAroundWordsOfOthers(t *testing.T) {
 	var out strings.Builder
 	w := oneline.NewWriter(&out, oneline.Log{Obeys: true, StopToken: "T"}, nil)
@@ -113,7 +113,7 @@ type errLines struct{}
 
 func (errLines) Error() string { return "one\ntwo" }
 
-// JSON keeps what it was given, and shows nothing that a terminal or a log obeys.
+// JSON keeps its input, and contains nothing that a terminal or a log interprets.
 func TestWriteJSON(t *testing.T) {
 	const text = "\x1b[2J\u009b\u202e\u2028\x7f ##[stop-commands]x ###vso[y] grüße"
 	var out strings.Builder

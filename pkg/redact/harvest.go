@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// FromEnvironment returns the secrets among environment variables (NAME=value): values with the name of a secret, and
-// the passwords in proxies' addresses.
+// FromEnvironment returns the secrets among environment variables (NAME=value). These are values of variables that have
+// a secret's name, and passwords in proxy addresses.
 func FromEnvironment(variables []string) []string {
 	var secrets []string
 	for _, v := range variables {
@@ -19,20 +19,20 @@ func FromEnvironment(variables []string) []string {
 		case strings.HasSuffix(strings.ToLower(name), "_proxy"):
 			secrets = append(secrets, fromURL(value)...)
 		case SecretName(name) && !(isPath(value) && strings.HasSuffix(name, "_KEY")):
-			// as SSH_KEY=/home/me/.ssh/id_ed25519
+			// SSH_KEY=/home/me/.ssh/id_ed25519 is a path, not a secret.
 			secrets = append(secrets, FromSecret(name, value)...)
 		}
 	}
 	return secrets
 }
 
-// isPath reports whether a value is the path of a file rather than what is in it.
+// isPath reports whether a value is the path of a file, not its content.
 func isPath(value string) bool {
 	return strings.HasPrefix(value, "/") && strings.Count(value, "/") > 1 && !strings.ContainsAny(value, "+=\n")
 }
 
-// FromValues returns the secrets in a document all of which its author keeps secret: every value but names of users and
-// addresses of proxies, of which only the password is one.
+// FromValues returns the secrets in a document that its author keeps secret as a whole. Public values, such as user
+// names, are none. In the address of a proxy only the password is one.
 func FromValues(document map[string]any) []string {
 	var secrets []string
 	walk(document, func(name string, value any) {
@@ -40,7 +40,7 @@ func FromValues(document map[string]any) []string {
 		case strings.HasSuffix(name, "no_proxy"):
 		case strings.HasSuffix(name, "_proxy"):
 			secrets = append(secrets, fromURL(text)...)
-		case !isString(value) && !SecretName(name): // a switch or a number of something
+		case !isString(value) && !SecretName(name): // a boolean or a number
 		case !Public(name) && !word(text):
 			secrets = append(secrets, text)
 			secrets = append(secrets, inside(text)...)
@@ -52,7 +52,7 @@ func FromValues(document map[string]any) []string {
 // FromSecret returns the secrets in a value of a Secret: the whole value, unless its key or its length shows that it is
 // not secret. For a kubeconfig, a cloud-config or the like, it also returns the secrets within it, line by line.
 func FromSecret(key, value string) []string {
-	const short = 8 // what is shorter is a word, as "default" or "true", unless its key says that it is secret
+	const short = 8 // a shorter value is a word, such as "default" or "true", unless its key is a secret's name
 	secrets := inside(value)
 	if !Public(key) && (SecretName(key) || len(value) >= short) {
 		secrets = append(secrets, value)
@@ -65,11 +65,12 @@ var (
 	assignment = regexp.MustCompile(`(?m)^\s*(?:export\s+)?([\w.-]+)\s*=\s*["']?([^\s"']+)`)
 )
 
-// inside returns the secrets within a text: lines of private keys, what is assigned to secret names, and what is under
-// secret names if the text is YAML or JSON, also in strings of that, and in base64.
+// inside returns the secrets within a text: lines of private keys, and values that are assigned to secret names. If the
+// text is YAML or JSON, it also returns values under secret names. It searches strings in such a document, and base64,
+// as well.
 func inside(text string) []string { return insideOnce(text, map[string]bool{}) }
 
-// insideOnce is inside for a text that was not seen before: aliases may repeat one, at every level.
+// insideOnce is inside for a text that was not searched before: aliases may repeat a text at every level.
 func insideOnce(text string, seen map[string]bool) []string {
 	if seen[text] {
 		return nil
@@ -106,7 +107,8 @@ func insideOnce(text string, seen map[string]bool) []string {
 	return secrets
 }
 
-// fromDecoded is for what stood in base64 under a secret name: "user:password", as in a Docker configuration, or a key.
+// fromDecoded returns the secrets in decoded base64 under a secret name: "user:password", as in a Docker configuration,
+// or a key.
 func fromDecoded(text string) []string {
 	if _, password, found := strings.Cut(text, ":"); found && !strings.Contains(text, "\n") {
 		return []string{password, text}
@@ -114,7 +116,7 @@ func fromDecoded(text string) []string {
 	return []string{text}
 }
 
-// fromURL returns the password of an address, as it is written and as it is meant.
+// fromURL returns the decoded password of an address.
 func fromURL(address string) []string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil {
@@ -127,7 +129,7 @@ func fromURL(address string) []string {
 	return []string{password}
 }
 
-// walk calls leaf for every value that is neither a map nor a list, with the name that it stands under.
+// walk calls leaf for every value that is neither a map nor a list, with the name of the value.
 func walk(v any, leaf func(name string, value any)) { walkNamed("", v, leaf) }
 
 func walkNamed(name string, v any, leaf func(string, any)) {
@@ -146,7 +148,7 @@ func walkNamed(name string, v any, leaf func(string, any)) {
 	}
 }
 
-// word says whether a text means the same everywhere.
+// word reports whether a text is a common constant, and so no secret.
 func word(text string) bool {
 	switch strings.ToLower(text) {
 	case "true", "false", "null", "none", "default":

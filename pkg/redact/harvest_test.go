@@ -103,7 +103,7 @@ func TestSecretsWithinSecrets(t *testing.T) {
 	}
 }
 
-// A text that aliases repeat, at every level, is looked through once.
+// A text that aliases repeat, at every level, is searched once.
 func TestRepeatedTextsAreReadOnce(t *testing.T) {
 	text := "password: hunter2-hunter2\n"
 	for range 6 {

@@ -8,12 +8,12 @@ import (
 
 var (
 	humps = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	// secret finds the last words of names of secrets. A word "key" alone is none: a topology key and a public key are
-	// known to all.
+	// secret matches the last words of the names of secrets. The word "key" alone does not match: a topology key and a
+	// public key are not secret.
 	secret = regexp.MustCompile(
 		`(?:[-_.]pwd|(?:^|[-_.])(?:pass(?:word|wd|phrase|code)?s?|pat|tokens?|secrets?|credentials?|auth|authorization|cookies?|key[-_]data|` +
 			`(?:` + keyPrefixes + `)[-_]?keys?))(?:[-_](?:b64|base64))?$`)
-	// variable is how variables of a shell are written. One that ends in KEY is a secret, but for those of publicKey.
+	// variable matches shell variables that end in KEY. They are secrets, unless publicKey matches.
 	variable  = regexp.MustCompile(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_KEY(?:_B64|_BASE64)?$`)
 	publicKey = regexp.MustCompile(`(?:PUBLIC|PUB|HOST|PRIMARY|FOREIGN|SORT|PARTITION|CACHE|TOPOLOGY|LABEL|KNOWN)_KEY`)
 )
@@ -21,8 +21,8 @@ var (
 const keyPrefixes = `api|private|secret|access|certificate|encryption|decryption|encrypt|encrypted|crypto|signing|master|shared|preshared|account|deploy|deployment|ssh|gpg|` +
 	`age|service|storage|license|licence|client|server|session|webhook|admin|hmac|jwt|unseal|recovery|registration|psk|wireguard|etcd`
 
-// SecretName reports whether what stands under a name, in whatever style it is written, is usually a secret. A name
-// that only refers to one (secretName, tokenSecretRef) is not of that kind.
+// SecretName reports whether the value of a name, in any spelling style, is usually a secret. It is false for a name
+// that only refers to a secret (secretName, tokenSecretRef).
 func SecretName(name string) bool {
 	if variable.MatchString(name) && !publicKey.MatchString(name) {
 		return true
@@ -30,8 +30,8 @@ func SecretName(name string) bool {
 	return secret.MatchString(strings.ToLower(humps.ReplaceAllString(name, "${1}-${2}")))
 }
 
-// Public reports whether values under a name are known to many, though they may stand in a Secret: names of things and
-// of users, places, addresses, and what OpenStack's clouds.yaml has next to the credentials.
+// Public reports whether values under a name are not secret, even in a Secret. Such are names of things and users,
+// places, addresses, and settings of OpenStack's clouds.yaml that are no credentials.
 func Public(name string) bool {
 	switch name {
 	case "ca.crt":

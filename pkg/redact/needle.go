@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// needle is a string that is looked for.
+// needle is a string to search for.
 type needle struct {
 	text string
-	core bool // a part of the base64 of a secret: the characters next to it hold the rest of its first and last byte
+	core bool // a part of the base64 of a secret: the characters next to it encode the rest of its first and last byte
 }
 
-// forms are the strings that give a secret away. Most escapings are undone by views; they are here as well, so that
-// what is around a secret cannot make them read it otherwise.
+// forms returns the strings that reveal a secret. Views decode most escapings. The escaped forms are here as well,
+// because the text around a secret may make a view misread it.
 func forms(secret string) []needle {
 	secret = strings.TrimSpace(secret)
 	if len(secret) < MinLength {
@@ -29,7 +29,7 @@ func forms(secret string) []needle {
 			all = append(all, needle{text: form})
 		}
 	}
-	also(string([]rune(secret))) // what JSON makes of bytes that are no UTF-8
+	also(string([]rune(secret))) // JSON replaces bytes that are not UTF-8
 	also(strings.ReplaceAll(secret, "'", "''"))
 	also(unwrapped(secret))
 	also(url.QueryEscape(secret))
@@ -45,19 +45,19 @@ func forms(secret string) []needle {
 	return all
 }
 
-// jsonEscaped is s as a string in JSON, without the quotes.
+// jsonEscaped returns s as a JSON string without the quotes.
 func jsonEscaped(s string, html bool) string {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(html)
-	if err := encoder.Encode(s); err != nil { // a string has no error
+	if err := encoder.Encode(s); err != nil { // a string always encodes
 		return s
 	}
 	return strings.TrimSuffix(out.String(), "\n")[1 : out.Len()-2]
 }
 
-// core is the part of the base64 of something with the secret in it that does not depend on what is around the secret:
-// shift is how many bytes of a group of three come before it.
+// core returns the part of a base64 text with the secret that does not depend on the bytes around the secret. shift is
+// the number of bytes before the secret in a group of three.
 func core(alphabet *base64.Encoding, secret string, shift int) string {
 	encoded := alphabet.EncodeToString(append(make([]byte, shift), secret...))
 	from := (shift*8 + 5) / 6
@@ -65,10 +65,10 @@ func core(alphabet *base64.Encoding, secret string, shift int) string {
 	return encoded[from:to]
 }
 
-// needles are strings that are looked for, all at once.
+// needles are strings to search for, all in one pass.
 type needles struct {
 	byStart map[uint32][]needle // by their first four bytes
-	seen    [1 << 16]bool       // whether there are any with such a start, so that most places need no look at the map
+	seen    [1 << 16]bool       // whether any has such a start: most places need no map lookup
 }
 
 func (n *needles) add(one needle) {
@@ -83,7 +83,7 @@ func (n *needles) add(one needle) {
 	n.seen[start*hashFactor>>16] = true
 }
 
-// hashFactor is Knuth's for multiplicative hashing of 32 bits.
+// hashFactor is Knuth's factor for multiplicative hashing of 32 bits.
 const hashFactor = 2654435761
 
 func startOf(s string) uint32 { return binary.LittleEndian.Uint32([]byte(s[:4])) }
@@ -91,7 +91,7 @@ func startOf(s string) uint32 { return binary.LittleEndian.Uint32([]byte(s[:4]))
 // span is a part of the original text.
 type span struct{ from, to int }
 
-// find returns where needles are, in order, as parts of the original text that neither overlap nor touch.
+// find returns the places of needles in the original text, in order. The spans neither overlap nor touch.
 func (n *needles) find(r reading) []span {
 	var found []span
 	text := r.text
@@ -114,7 +114,7 @@ func (n *needles) find(r reading) []span {
 	return merged(found)
 }
 
-// extended includes one more character of base64 on either side, and the padding.
+// extended includes one more base64 character on either side, and the padding.
 func extended(text string, from, to int) (int, int) {
 	if from > 0 && isBase64(text[from-1]) {
 		from--

@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// Value returns a copy of decoded JSON or YAML without secrets: in each string and each number, and what stands
-// under a name that says that it is a secret. Keys stay as they are. Metadata that only repeats an object, as in the
-// annotation of kubectl apply, is left out.
+// Value returns a copy of decoded JSON or YAML without secrets. It redacts every string and number, and each value
+// under a secret's name. Keys stay as they are. It omits metadata that only repeats an object, such as the annotation
+// of kubectl apply.
 func (r *Redactor) Value(v any) any {
 	switch typed := v.(type) {
 	case map[string]any:
@@ -32,7 +32,7 @@ func (r *Redactor) Value(v any) any {
 	return v
 }
 
-// scalar is a value that is no map and no list as its author wrote it: a password of digits is a number to YAML.
+// scalar returns a value that is no map and no list as its author wrote it: to YAML, a password of digits is a number.
 func scalar(v any) string {
 	if number, ok := v.(float64); ok {
 		return strconv.FormatFloat(number, 'f', -1, 64)
@@ -53,10 +53,10 @@ func (r *Redactor) object(o map[string]any) map[string]any {
 	return out
 }
 
-// under returns the value of a key, of which all strings and numbers are secrets if secret says so. Below a map of its
-// own each name speaks for itself.
+// under returns the value of a key without secrets. If secret is true, all its strings and numbers are secrets. In a
+// nested map each name decides again.
 func (r *Redactor) under(key string, secret bool, value any) any {
-	// for example the name of a component, which may also be a password
+	// The name of a component, for example, may equal a password.
 	if text, isText := value.(string); isText && !secret && Public(key) {
 		return r.Text(text)
 	}
@@ -76,8 +76,8 @@ func (r *Redactor) under(key string, secret bool, value any) any {
 	return masked(value)
 }
 
-// All returns decoded YAML or JSON with Mark in place of each value, whatever name it stands under. What is empty, true
-// or false stays: it is no secret.
+// All returns decoded YAML or JSON with Mark in place of each value, whatever its name. Empty, true and false values
+// stay: they are no secrets.
 func All(value any) any {
 	switch typed := value.(type) {
 	case map[string]any:
@@ -96,7 +96,7 @@ func All(value any) any {
 	return masked(value)
 }
 
-// masked is Mark in place of a value that is no map and no list, unless it is no secret.
+// masked returns Mark for a value that is no map and no list, unless the value is empty or a boolean.
 func masked(value any) any {
 	switch typed := value.(type) {
 	case nil, bool:

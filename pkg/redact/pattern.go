@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// pattern finds a secret by its surroundings; keep is what of it stays. Without one of hints there is nothing to find,
-// which is found out a hundred times faster; no hints: it always tries.
+// pattern finds a secret by its surroundings. keep is what stays of a match. A text without any of the hints has no
+// match; that check is a hundred times faster. Without hints the pattern always runs.
 type pattern struct {
 	find  *regexp.Regexp
 	keep  string
@@ -21,10 +21,10 @@ func (p pattern) redact(s string) string {
 	return p.find.ReplaceAllString(s, p.keep)
 }
 
-// patterns find unknown secrets. Logs often escape line breaks and quotes, hence the backslashes.
+// patterns returns the patterns of unknown secrets. Logs often escape line breaks and quotes, hence the backslashes.
 func patterns() []pattern {
 	return []pattern{
-		// Private keys, also those of which the beginning or the end was interrupted.
+		// Private keys, also truncated ones.
 		{regexp.MustCompile(
 			`-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\+[nr])*(?:-----END [A-Z0-9 ]*PRIVATE KEY-----)?`), Mark, []string{"PRIVATE KEY-----"}},
 		{regexp.MustCompile(`(?:[A-Za-z0-9+/=]{16,}(?:\s|\\+[nr])+)+-----END [A-Z0-9 ]*PRIVATE KEY-----`), Mark,

@@ -1,5 +1,5 @@
-// Package redact takes secrets out of text and objects that leave the hands of their owner, as the artifacts of a
-// failed CI job do. It knows secrets by their value, in whatever form it is written, and by what looks like one.
+// Package redact removes secrets from text and objects that leave the user's control, such as the artifacts of a failed
+// CI job. It finds secrets by their value, in any encoding, and by patterns.
 package redact
 
 import (
@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	// Mark is what stands in the place of a secret.
+	// Mark replaces a secret.
 	Mark = "***"
-	// MinLength is that of the shortest secret, in bytes, that is looked for by its value. It must be greater than the
-	// length of Mark: then redacting makes a text shorter, which is why it comes to an end, and Mark holds no secret.
+	// MinLength is the length in bytes of the shortest secret that is searched by its value. It must be greater than
+	// the length of Mark. Each replacement then shortens a text, so redacting ends, and Mark contains no secret.
 	MinLength = 4
 )
 
-// Redactor knows secrets. It is not for use by several goroutines while secrets are added.
+// Redactor knows secrets. It is not safe for concurrent use while secrets are added.
 type Redactor struct {
 	needles  needles
 	patterns []pattern
-	// secrets that are words of the built-in content too, and what finds them where they are values
+	// Secrets that are also words of the built-in content, and the patterns that find them as values.
 	words map[string]*regexp.Regexp
 }
 
-// New returns a Redactor that knows these secrets, and what looks like one.
+// New returns a Redactor that knows these secrets and the patterns of unknown ones.
 func New(secrets ...string) *Redactor {
 	r := &Redactor{needles: needles{byStart: map[uint32][]needle{}}, patterns: patterns(),
 		words: map[string]*regexp.Regexp{}}
@@ -31,8 +31,8 @@ func New(secrets ...string) *Redactor {
 	return r
 }
 
-// Add makes more secrets known. One that is shorter than MinLength would be found in half of all words, and is left
-// out. One that is a word of the built-in content too is found where it is a value of its own.
+// Add adds secrets. It ignores one that is shorter than MinLength: half of all words would contain it. One that is also
+// a word of the built-in content is redacted only as a whole value.
 func (r *Redactor) Add(secrets ...string) {
 	for _, s := range secrets {
 		s = strings.TrimSpace(s)
@@ -48,9 +48,9 @@ func (r *Redactor) Add(secrets ...string) {
 	}
 }
 
-// Text returns s without secrets: known ones as they are, in base64 (also as a part of something longer), escaped as in
-// JSON and percent-encoded as in URLs, several times over if need be; and private keys, tokens and passwords in places
-// where they usually are.
+// Text returns s without secrets. It finds known ones as they are, in base64 (also as a part of it), escaped as in JSON
+// and percent-encoded as in URLs. These encodings may be nested. It also finds private keys, tokens and passwords in
+// their usual places.
 func (r *Redactor) Text(s string) string {
 	for _, p := range r.patterns {
 		s = p.redact(s)
@@ -60,13 +60,13 @@ func (r *Redactor) Text(s string) string {
 		for _, view := range views() {
 			s = r.redactView(s, view)
 		}
-		if len(s) == before { // each secret that was found has made it shorter
+		if len(s) == before { // each replacement has made it shorter
 			return r.withoutWords(s)
 		}
 	}
 }
 
-// redactView redacts what is found in one reading of s.
+// redactView redacts the secrets in one view of s.
 func (r *Redactor) redactView(s string, v view) string {
 	read, changed := v(reading{text: s})
 	if !changed {

@@ -15,7 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
-// corpus are secrets with all that makes them hard to find.
+// corpus returns secrets with everything that makes them hard to find.
 func corpus() []string {
 	return []string{
 		"hunter22", "4711", "p@ss/w+rd=?&%20", `quo"te\back/slash'`, "zwei\nZeilen\tund mehr", "grüße-日本-🔑",
@@ -26,7 +26,7 @@ func corpus() []string {
 	}
 }
 
-// encodings are the forms in which a secret must not survive.
+// encodings returns the forms in which a secret must not survive.
 func encodings() map[string]func(string) string {
 	asJSON := func(s string) string {
 		text, err := json.Marshal(s)
@@ -85,7 +85,7 @@ func TestNoFormOfASecretSurvives(t *testing.T) {
 		for name, encode := range encodings() {
 			form := encode(secret)
 			around := [][2]string{{"", ""}, {"before ", " after"}, {`{"a":"`, `"}`}, {"x=", "&y=1"}, {"*", "**"}}
-			// also where what is before it makes it mean something else
+			// These also precede a secret with text that changes its meaning.
 			if slices.Contains([]string{"raw", "base64", "JSON", "URL query", "URL path"}, name) {
 				around = append(around, [2]string{`\`, `\`}, [2]string{"%2", "%"})
 			}
@@ -215,7 +215,7 @@ spec:
 	}
 }
 
-// FuzzText: whatever is around a secret, and whatever the secret is, none of its forms is left.
+// FuzzText verifies that no form of a secret is left, whatever the secret is and whatever surrounds it.
 func FuzzText(f *testing.F) {
 	for _, secret := range corpus() {
 		f.Add("before ", secret, " after", "other")

@@ -14,7 +14,7 @@ type reading struct {
 	origin []span
 }
 
-// span returns which part of the original the bytes of the reading are, of which there is at least one.
+// span returns the part of the original from which the bytes of the reading come. There must be at least one byte.
 func (r reading) span(from, to int) span {
 	if r.origin == nil {
 		return span{from, to}
@@ -22,11 +22,11 @@ func (r reading) span(from, to int) span {
 	return span{r.origin[from].from, r.origin[to-1].to}
 }
 
-// view reads a text; false says that it reads the same as before.
+// view reads a text. False means that the reading is the same as before.
 type view func(reading) (reading, bool)
 
-// views are the ways in which a text is read. Text in messages of Kubernetes is escaped up to three times: a manifest
-// in an annotation in a log line.
+// views returns the ways to read a text. Text in messages of Kubernetes is escaped up to three times: a manifest in an
+// annotation in a log line.
 func views() []view {
 	escaped := func(n int) view {
 		return func(r reading) (reading, bool) {
@@ -56,8 +56,8 @@ func views() []view {
 	return all
 }
 
-// step decodes the beginning of s: it returns what that stands for, and how many bytes it takes; 0 says that it stands
-// for itself. What it returns is never longer than what it takes.
+// step decodes the beginning of s. It returns the decoded text, and how many bytes that takes in s; 0 means that s
+// begins with nothing encoded. The decoded text is never longer than those bytes.
 type step func(s string) (string, int)
 
 func decode(r reading, next step) (reading, bool) {
@@ -91,7 +91,7 @@ func decode(r reading, next step) (reading, bool) {
 	return reading{text: out.String(), origin: origin}, true
 }
 
-// backslash undoes what JSON, Go and most languages have in common.
+// backslash decodes the escapes that JSON, Go and most languages share.
 func backslash(s string) (string, int) {
 	if len(s) < 2 || s[0] != '\\' {
 		return "", 0
@@ -136,7 +136,7 @@ func percent(s string) (string, int) {
 	return "", 0
 }
 
-// percentAndPlus is percent as in a URL's query.
+// percentAndPlus decodes as percent does, and a plus as in the query of a URL.
 func percentAndPlus(s string) (string, int) {
 	if s[0] == '+' {
 		return " ", 1
@@ -144,7 +144,7 @@ func percentAndPlus(s string) (string, int) {
 	return percent(s)
 }
 
-// lineBreak takes away line breaks with the indentation after them, as in wrapped base64.
+// lineBreak removes line breaks and the indentation after them, as in wrapped base64.
 func lineBreak(s string) (string, int) {
 	n := len(s) - len(strings.TrimLeft(s, "\r\n"))
 	if n == 0 {
@@ -153,7 +153,7 @@ func lineBreak(s string) (string, int) {
 	return "", n + len(s[n:]) - len(strings.TrimLeft(s[n:], " \t"))
 }
 
-// unwrapped is s as the view by lineBreak reads it.
+// unwrapped returns s as the view by lineBreak reads it.
 func unwrapped(s string) string {
 	r, _ := decode(reading{text: s}, lineBreak)
 	return r.text

@@ -11,10 +11,10 @@ import (
 	clusterinit "github.com/cluster-init/cluster-init"
 )
 
-// builtIn is all text that this binary installs.
+// builtIn returns all text that this binary installs.
 var builtIn = sync.OnceValue(func() string {
 	var all strings.Builder
-	// what is embedded can be read
+	// Embedded files can always be read.
 	_ = fs.WalkDir(clusterinit.Content(), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -26,8 +26,8 @@ var builtIn = sync.OnceValue(func() string {
 	return all.String()
 })
 
-// isWord reports whether a secret is spelled like a word of the built-in content, as the password "management" is.
-// Wherever that word stands it would be taken for the secret, and nothing could be read any more.
+// isWord reports whether a secret is also a word of the built-in content, such as the password "management". If each
+// such word were redacted, texts would become unreadable.
 func isWord(secret string) bool {
 	const longest = 64
 	if secret == "" || len(secret) > longest || strings.ContainsFunc(secret, unicode.IsSpace) {
@@ -50,14 +50,14 @@ func isWord(secret string) bool {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// asValue finds a word where it is all of a value: after a key on a line of its own, or in JSON.
+// asValue matches a word that is a whole value: after a key on its own line, or in JSON.
 func asValue(word string) *regexp.Regexp {
 	quoted := regexp.QuoteMeta(word)
 	return regexp.MustCompile(`(?m)(^[ \t]*(?:- )?([\w.-]+):[ \t]+["']?|"([\w.-]+)"\s*:\s*")` + quoted +
 		`(["']?[ \t]*$|")`)
 }
 
-// withoutWords returns s without the secrets that are words, where they are values of their own.
+// withoutWords returns s without the secrets that are words, where they are whole values.
 func (r *Redactor) withoutWords(s string) string {
 	for word, value := range r.words {
 		if !strings.Contains(s, word) {

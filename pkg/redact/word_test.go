@@ -8,8 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
-// A secret may be spelled like a word of the content: only as a value of its own it goes, and never from a key or out
-// of a name.
+// A secret may also be a word of the content. It is redacted only as a whole value, and never in a key or within a
+// name.
 func TestASecretThatIsAWordGoesOnlyAsAValue(t *testing.T) {
 	r := redact.New("management", "openstack", "kubeadm", "cluster")
 	for _, text := range []string{
@@ -72,7 +72,7 @@ func TestSecretName(t *testing.T) {
 	}
 }
 
-// Names are public, wherever they stand.
+// Names are public wherever they occur.
 func TestNamesInSecretsArePublic(t *testing.T) {
 	secrets := redact.FromValues(map[string]any{"cluster": map[string]any{"openstack": map[string]any{
 		"cloud_name": "telco", "clouds_yaml_b64": "Y2xvdWRzOiB7fQ==", "projectName": "shop", "region": "RegionOne",

@@ -50,8 +50,8 @@ func (t Timeline) Components(cluster string) []Node {
 	return nodes
 }
 
-// decided are the objects on the critical path by their ID, each with what it followed there: nothing, or one in each
-// phase.
+// decided returns the objects on the critical path by ID. Each has the objects that it followed there: none, or one in
+// each phase.
 func (t Timeline) decided() map[string][]string {
 	decided := map[string][]string{}
 	for _, p := range t.Phases {

@@ -8,8 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// Of a component that waited for two, the one that was ready last decided. What was ready early enough is not on the
-// path, and neither is what it waited for.
+// If a component waited for two others, the one that was ready last decided. A component that was ready early is not on
+// the path, and neither are its dependencies.
 func TestComponentsOnTheCriticalPath(t *testing.T) {
 	seen := func(seconds float64, cluster, name, state string, waitsFor ...string) event.Event {
 		return event.Event{Time: at(seconds), Type: event.ObjectChanged,

@@ -92,8 +92,8 @@ func (g graph) path() []Segment {
 	return path
 }
 
-// gap returns the segments of a time in which no track of the graph was on the path, the last one first: what the
-// components consist of, if that was under way.
+// gap returns the segments of a time in which no track of the graph was on the path, the last one first. They are the
+// parts of the components, if those were under way.
 func (g graph) gap(start, end time.Time, explained bool) []Segment {
 	if !end.After(start) {
 		return nil

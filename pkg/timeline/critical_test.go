@@ -41,13 +41,13 @@ func recorded(t *testing.T, path string) []event.Event {
 
 func start() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
-// line is what a test reads of a segment: from, to, what, and by how much it delayed the end.
+// line shows a segment for a test: start, end, title, and by how much it delayed the end.
 func line(s timeline.Segment) string {
 	return fmt.Sprintf("%6.1f %6.1f  %s; %.1f", s.Start.Sub(start()).Seconds(), s.End.Sub(start()).Seconds(), s.Title(),
 		s.Delays.Seconds())
 }
 
-// isWhole fails t unless the segments follow each other without a gap, from the beginning of the run to its end.
+// isWhole fails t unless the segments follow each other without a gap, from the start of the run to its end.
 func isWhole(t *testing.T, run timeline.Timeline, path []timeline.Segment) {
 	t.Helper()
 	at := run.Start
@@ -82,7 +82,7 @@ func TestCriticalPathOfARecordedRun(t *testing.T) {
 	golden.Check(t, "up-rke2-capd.txt", []byte(text.String()))
 }
 
-// phase is a run of one phase, from second 0 to end, in which objects change.
+// phase returns a run of one phase, from second 0 to end, in which objects change.
 func phase(end float64, changes ...event.Event) []event.Event {
 	events := []event.Event{{Type: event.RunStarted}, {Type: event.PhaseStarted, Phase: "p", Title: "p"}}
 	events = append(events, changes...)
@@ -147,7 +147,7 @@ func TestCriticalPathWithinAPhase(t *testing.T) {
 	}
 }
 
-// Whatever a file of events says, the path is whole and comes to an end.
+// Whatever the events are, the path is whole and ends.
 func TestCriticalPathOfAnyEvents(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 0))

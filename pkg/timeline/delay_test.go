@@ -12,7 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// skipped is a run whose phases had nothing to do.
+// skipped returns a run whose phases had nothing to do.
 func skipped(events []event.Event) []event.Event {
 	for i := range events {
 		if events[i].Type == event.PhaseFinished {
@@ -100,7 +100,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// What a component is late by is left to those that follow it: after that, too.
+// If a component is late, the components that follow it still need their usual time. The remaining time includes that.
 func TestWhatIsLeftKnowsWhatIsLate(t *testing.T) {
 	const k = "Kustomization"
 	run := func(ready float64, more float64) []event.Event {
@@ -124,7 +124,7 @@ func TestWhatIsLeftKnowsWhatIsLate(t *testing.T) {
 	}
 }
 
-// What is left is not said to be a moment while something is late by more than that.
+// The remaining time is not known while something is late by more than that time.
 func TestWhatIsLateLeavesNobodyKnowing(t *testing.T) {
 	e := timeline.EstimateFrom([]timeline.Timeline{took(100, 30)})
 	tell(e, phases(200, 30), at(0))
@@ -143,7 +143,7 @@ func TestWhatIsLateLeavesNobodyKnowing(t *testing.T) {
 	}
 }
 
-// Whatever events say, what delays the end delays it by no more than the phase is old.
+// Whatever the events are, the delay is not longer than the phase so far.
 func TestDelayOfAnyEvents(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -170,7 +170,7 @@ func TestDelayOfAnyEvents(t *testing.T) {
 	}
 }
 
-// Of a recorded run that is stretched, only the component that was stretched delays the end.
+// If one component of a recorded run takes longer, only that component delays the end.
 func TestDelayOfARecordedRun(t *testing.T) {
 	events := recorded(t, "testdata/up-rke2-capd.jsonl")
 	e := timeline.EstimateFrom([]timeline.Timeline{timeline.Of(events)})
@@ -192,7 +192,7 @@ func TestDelayOfARecordedRun(t *testing.T) {
 	t.Fatal("capd never was ready")
 }
 
-// A wait outside of all phases, as of `restore`, and one between two of them.
+// A wait outside of all phases, such as that of `restore`, and one between two phases.
 func TestAWaitOutsideOfPhases(t *testing.T) {
 	for name, begun := range map[string][]event.Event{"no phase yet": {{Time: at(0), Type: event.RunStarted}},
 		"between two": phases(10, 20)[:3]} {

@@ -8,7 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// took is a run that came to its end: its phases a, b, c took these seconds; one that took none had nothing to do.
+// took returns a finished run. Its phases a, b, c took these seconds; a phase that took none had nothing to do.
 func took(seconds ...float64) timeline.Timeline { return timeline.Of(phases(seconds...)) }
 
 func phases(seconds ...float64) []event.Event {
@@ -27,7 +27,7 @@ func phases(seconds ...float64) []event.Event {
 	return append(events, event.Event{Time: at(now), Type: event.RunFinished})
 }
 
-// tell gives an estimate the events of a run up to a time.
+// tell passes the events of a run up to a time to an estimate.
 func tell(e *timeline.Estimate, events []event.Event, until time.Time) {
 	for _, happened := range events {
 		if !happened.Time.After(until) {
@@ -91,7 +91,7 @@ func TestEstimateNeverGrows(t *testing.T) {
 		if left > last {
 			t.Fatalf("after %d s %v are left, before it were %v", second, left, last)
 		}
-		if left > 0 { // else not known, as phase b takes far longer than it did
+		if left > 0 { // else not known, because phase b takes far longer than usual
 			last = left
 		}
 	}
@@ -125,7 +125,7 @@ func TestAnnotate(t *testing.T) {
 	}
 }
 
-// A run with other inputs says nothing of this one, and neither does one that did not say what it had.
+// A run with other inputs does not predict this one, and neither does a run without inputs.
 func TestEstimateOfTheSameInputs(t *testing.T) {
 	for name, tc := range map[string]struct {
 		inputs string
@@ -148,15 +148,15 @@ func TestEstimateOfTheSameInputs(t *testing.T) {
 	}
 }
 
-// with is took, of a run that said what it had.
+// with is took for a run with inputs.
 func with(inputs string, seconds ...float64) timeline.Timeline {
 	events := phases(seconds...)
 	events[len(events)-1].Fields = map[string]string{timeline.InputsField: inputs}
 	return timeline.Of(events)
 }
 
-// Where no phase is left for which anything was expected nothing is said. Once other runs are the ones alike far more
-// is left: what was said before is not said again, and what is left is not, before it is about as little.
+// If no phase with an expected duration is left, there is no estimate. Once other runs are comparable, far more time is
+// left. No estimate appears then until the remaining time is close to the last estimate.
 func TestEstimateThatComesBackIsNotLonger(t *testing.T) {
 	var earlier []timeline.Timeline
 	for range 5 {
@@ -186,8 +186,8 @@ func TestEstimateThatComesBackIsNotLonger(t *testing.T) {
 	}
 }
 
-// The last five runs had next to nothing to do, and this one runs like the one before them: what the five took is not
-// said of it for ever.
+// The last five runs had next to nothing to do, and this run is like the one before them. An estimate from the five is
+// not kept for ever.
 func TestEstimateOfOtherRunsIsNotKept(t *testing.T) {
 	e, now := timeline.EstimateFrom([]timeline.Timeline{
 		took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 0, 0, 30),

@@ -25,8 +25,8 @@ type graph struct {
 	parts  []History // what the tracks consist of, and what else was followed
 }
 
-// components are the kinds that wait for each other by name. Where a phase follows them, what they consist of is on the
-// path only where none of them is.
+// components are the kinds that wait for each other by name. If a phase follows them, their parts are on the path only
+// while no component is.
 var components = []string{"Kustomization", "HelmRelease", "OCIRepository", "GitRepository"}
 
 // graphOf returns the graph of a phase: of the components that it followed, or of all that it followed if there were
@@ -67,8 +67,8 @@ func newGraph(p Phase, histories, parts []History) graph {
 	return g
 }
 
-// trackOf returns what the phase saw of an object, and the names of what it waited for; false: it was ready all the
-// time, or not seen.
+// trackOf returns what the phase saw of an object, and the names of what it waited for. False means that the object was
+// always ready, or not seen.
 func trackOf(p Phase, h History) (track, []string, bool) {
 	t := track{object: h.Object, after: -1}
 	var waitsFor []string
@@ -123,7 +123,7 @@ func (g graph) named(n int, name string) int {
 }
 
 // place sets when a track could start: when its named dependencies were ready. If they were ready before the track's
-// first event, it is the time of that event, and the track that became ready last before it counts as the dependency.
+// first event, the time of that event counts. The dependency is then the track that became ready last before it.
 func (g graph) place(n int) {
 	t := &g.tracks[n]
 	t.start, t.after = t.first, -1

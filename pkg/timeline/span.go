@@ -10,15 +10,14 @@ import (
 // Span is the time that an object was under way in a phase.
 type Span struct {
 	Object event.Object
-	// First is when it was first seen not ready in the phase, Start when it had nothing left to wait for, End when it
-	// was ready or the phase over.
+	// First is when it was first seen not ready in the phase. Start is when it had nothing left to wait for. End is
+	// when it was ready or the phase ended.
 	First, Start, End time.Time
 	// Critical reports whether it is on the critical path.
 	Critical bool
 }
 
-// Spans returns what a phase of the run followed, as far as the critical path is about it, in the order in which it
-// began.
+// Spans returns the objects that the critical path of a phase considers, in the order of their start.
 func (t Timeline) Spans(p Phase) []Span {
 	g := graphOf(p, t.Histories)
 	critical := g.critical()

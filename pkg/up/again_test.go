@@ -24,8 +24,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// recordingWorld notes, in their order, the look right before something is destroyed and what is done to the world
-// after it. Where seen is nil, that look does not allow it.
+// recordingWorld records, in order, the observation right before something is destroyed, and the changes after it. If
+// seen is nil, that observation does not allow the change.
 type recordingWorld struct {
 	confirmingWorld
 	seen *clusters.Observation
@@ -66,8 +66,8 @@ func newRecordingWorld(t *testing.T, seen *clusters.Observation) recordingWorld 
 	return recordingWorld{confirmingWorld{seenWorld{seen: pivoted}, &confirmed}, seen, path, &[]string{}}
 }
 
-// engineCalls puts a script in the place of the docker CLI, which kind runs: an engine with the bootstrap cluster of
-// demo. It returns what it was asked to remove.
+// engineCalls replaces the docker CLI, which kind runs, by a script: an engine with the bootstrap cluster of demo. The
+// result returns what the script was called to remove.
 func engineCalls(t *testing.T) func() string {
 	t.Helper()
 	folder := t.TempDir()
@@ -83,8 +83,8 @@ func engineCalls(t *testing.T) func() string {
 	}
 }
 
-// holding is a bootstrap cluster that answers and holds the Clusters of a list in JSON; "" has it fail when it is asked
-// for them.
+// holding is a bootstrap cluster that answers and holds the Clusters of a JSON list. With "" the list of Clusters
+// fails.
 func holding(t *testing.T, list string) *kube.Cluster {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -130,7 +130,7 @@ func heldCluster(namespace, name, paused string) string {
 		`","name":"` + name + `"},"spec":{"paused":` + paused + `}}`
 }
 
-// The bootstrap cluster is deleted only after a look that says that the pivot is over and that nothing else is in it.
+// The bootstrap cluster is deleted only after an observation that the pivot is done and that it holds nothing else.
 func TestTheBootstrapClusterIsLookedAtRightBeforeItIsDeleted(t *testing.T) {
 	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
 		Sets: []string{"cluster.name=demo", "cluster.namespace=ns"}})
@@ -139,8 +139,8 @@ func TestTheBootstrapClusterIsLookedAtRightBeforeItIsDeleted(t *testing.T) {
 	}
 	own := heldCluster("ns", "demo", "true")
 	for name, tc := range map[string]struct {
-		refuted bool    // the look right before does not allow it
-		holds   *string // nil: it does not answer, and the verdict stands all the same
+		refuted bool    // the observation right before does not allow it
+		holds   *string // nil: it does not answer, and the verdict stays the same
 		code    fault.Code
 		names   []string
 		deleted bool
@@ -200,8 +200,7 @@ func TestTheBootstrapClusterIsLookedAtRightBeforeItIsDeleted(t *testing.T) {
 	}
 }
 
-// What is there of a bootstrap cluster is deleted and recreated only after a look that says that nothing was made with
-// it.
+// An existing bootstrap cluster is deleted and recreated only after an observation that nothing was built with it.
 func TestTheBootstrapClusterIsMadeAfterALookThatAllowsIt(t *testing.T) {
 	for name, tc := range map[string]struct {
 		seen *clusters.Observation

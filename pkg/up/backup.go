@@ -12,16 +12,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// backupBound is for all that a backup reads.
+// backupBound limits the time for everything that a backup reads.
 const backupBound = 10 * time.Minute
 
-// Backup backs up the living management cluster into a new folder, or file, of dir: its definition, what that refers
-// to, and values, release and source. It changes nothing in the cluster, and takes no lease. The cluster is proven to
-// be this one first.
+// Backup backs up the living management cluster into a new folder, or file, of dir. The backup has its definition, what
+// that refers to, and its values, release and source. Backup changes nothing in the cluster, and acquires no lease. It
+// first proves that the cluster is the one of this environment.
 func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, error) {
 	ctx, cancel := context.WithTimeout(ctx, backupBound)
 	defer cancel()
-	_, _ = u.world.AskEngine(ctx) // it may know another address of the cluster; without one its own has to do
+	_, _ = u.world.AskEngine(ctx) // it may know another address of the cluster; else the kubeconfig's is used
 	side := u.world.SeeManagement(ctx, nil)
 	hint := "Name its kubeconfig with --kubeconfig FILE. " + clusters.RecoverHint(u.Environment.Argument())
 	switch side.State {

@@ -27,7 +27,7 @@ import (
 )
 
 // Until the pivot, the bootstrap cluster installs the network and the cloud's controllers in the management cluster. If
-// that fails, each wait for the management cluster names it first.
+// that fails, each wait for the management cluster reports it first.
 func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment) {
 	management, err := kube.Connect(clusters.ManagementName, shared.Kubeconfig(), shared.Client.Scheme())
 	if err != nil {
@@ -59,7 +59,7 @@ func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment
 			now: time.Now}}
 	for name, tc := range map[string]struct {
 		run  func(context.Context, pipeline.Reporter) error
-		want string // the cluster of what the first heartbeat names first
+		want string // the cluster that the first heartbeat names first
 	}{
 		"Flux in the management cluster":                  {inManagement(goOn), clusters.BootstrapName},
 		"Flux in the management cluster, after the pivot": {inManagement(pivoted), clusters.ManagementName},
@@ -83,7 +83,7 @@ func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment
 	}
 }
 
-// both is a world with two clusters, which are one API server.
+// both is a world with two clusters on one API server.
 type both struct {
 	seenWorld
 	management *kube.Cluster
@@ -96,7 +96,7 @@ func (b both) Connected(name string) (*kube.Cluster, error) {
 	return shared.Client, nil
 }
 
-// heartbeat keeps what the first one names first, and has enough then.
+// heartbeat records the first object of the first heartbeat, and then ends the wait.
 type heartbeat struct {
 	silence
 	first  chan<- event.Object
@@ -113,7 +113,7 @@ func (h heartbeat) Waiting(_ string, objects []event.Object) {
 	}
 }
 
-// manifests are those that the tests' machine has.
+// manifests are the manifests on the machine of the tests.
 type manifests struct{}
 
 func (manifests) Fetch(_ context.Context, url string) ([]byte, error) {

@@ -8,20 +8,20 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// bootstrapCluster makes the temporary cluster that builds the management cluster, or takes the one that answers.
+// bootstrapCluster creates the temporary cluster that builds the management cluster, or reuses the one that answers.
 type bootstrapCluster struct {
 	world  bootstrapMaker
 	wanted bootstrap.Wanted
 }
 
-// bootstrapMaker is what making the bootstrap cluster needs of the world.
+// bootstrapMaker is what creating the bootstrap cluster needs of the decider.
 type bootstrapMaker interface {
 	observer
 	confirm(context.Context, decision) (clusters.Observation, error)
 	APIServerAddress() string
 	ReachedAt() string
 	SetAside() error
-	// AdoptBootstrap connects to the bootstrap cluster that was made, and takes its lease.
+	// AdoptBootstrap connects to the new bootstrap cluster, and acquires its lease.
 	AdoptBootstrap(context.Context, pipeline.Reporter) error
 }
 

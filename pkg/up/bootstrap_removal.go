@@ -12,7 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// bootstrapRemoval deletes the bootstrap cluster; nothing of the management cluster depends on it any more.
+// bootstrapRemoval deletes the bootstrap cluster. The management cluster no longer depends on it.
 type bootstrapRemoval struct {
 	world remover
 	asked Options
@@ -20,12 +20,13 @@ type bootstrapRemoval struct {
 	kind  *kind.Provider
 }
 
-// remover is what the removal needs of the world.
+// remover is what the removal needs of the decider.
 type remover interface {
 	confirm(context.Context, decision) (clusters.Observation, error)
-	// BootstrapExists is whether there is a bootstrap cluster of ours; one of its name that is not is an error.
+	// BootstrapExists reports whether a bootstrap cluster managed by cluster-init exists. An unmanaged cluster of its
+	// name is an error.
 	BootstrapExists(context.Context) (bool, error)
-	// ForgetBootstrap removes what the state folder holds of it.
+	// ForgetBootstrap removes the files of the bootstrap cluster from the state folder.
 	ForgetBootstrap() error
 	EndLease(cluster string)
 }
@@ -41,7 +42,7 @@ func (b bootstrapRemoval) check(ctx context.Context) (pipeline.Status, error) {
 	return nothingToDo("it is gone")
 }
 
-// run looks again right before: what the bootstrap cluster still holds goes with it.
+// run observes the clusters again first: whatever the bootstrap cluster still has is deleted with it.
 func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
 	o, err := b.world.confirm(ctx, pivoted)
 	if err != nil {
@@ -67,10 +68,10 @@ func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
 	return b.world.ForgetBootstrap()
 }
 
-// keepsBootstrap is whether the user wants the bootstrap cluster to stay, or it is theirs.
+// keepsBootstrap reports whether the bootstrap cluster stays: the user wants that, or provided the cluster.
 func (o Options) keepsBootstrap() bool { return o.KeepBootstrap || o.BootstrapKubeconfig != "" }
 
-// othersThan names the Clusters that are not what our own pivot leaves paused behind.
+// othersThan names all Clusters except our own one if it is paused: the pivot leaves that behind.
 func othersThan(ours clusters.Scope, clusters []capi.Cluster) []string {
 	var names []string
 	for _, c := range clusters {

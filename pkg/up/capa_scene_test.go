@@ -34,14 +34,14 @@ const (
 	capaBound  = 90 * time.Second // of one wait
 )
 
-// capaScene is what the parts of TestKubeadmCAPA share.
+// capaScene is shared by the parts of TestKubeadmCAPA.
 type capaScene struct {
 	ctx         context.Context
 	releases    providers.Releases
 	credentials aws.Credentials
 	ec2         *httptest.Server
-	asked       atomic.Int64 // how often EC2 was
-	nobody      string       // address where nobody listens
+	asked       atomic.Int64 // number of calls to EC2
+	nobody      string       // an address without a listener
 }
 
 func newCAPA(ctx context.Context, t *testing.T) *capaScene {
@@ -71,7 +71,7 @@ func newCAPA(ctx context.Context, t *testing.T) *capaScene {
 	return s
 }
 
-// environment loads kubeadm-capa as the CLI does, with these credentials and nothing of this machine's.
+// environment loads kubeadm-capa as the CLI does, with these credentials and nothing of this machine.
 func (s *capaScene) environment(t *testing.T, profile string, sets ...string) *environment.Environment {
 	t.Helper()
 	variables := map[string]string{"AWS_REGION": capaRegion, "AWS_S3_BUCKET_NAME": "cluster-api-provider-aws-test",
@@ -85,7 +85,7 @@ func (s *capaScene) environment(t *testing.T, profile string, sets ...string) *e
 	return env
 }
 
-// kustomization is what the chart makes of a component.
+// kustomization returns a component's Kustomization as the chart renders it.
 func (s *capaScene) kustomization(t *testing.T, env *environment.Environment, name string) *unstructured.Unstructured {
 	t.Helper()
 	objects, err := env.Render(environment.Bootstrap, nil)
@@ -101,7 +101,7 @@ func (s *capaScene) kustomization(t *testing.T, env *environment.Environment, na
 	return nil
 }
 
-// run installs the components of Cluster API, and runs their managers until the test is over.
+// run installs the components of Cluster API, and runs their managers until the test ends.
 func (s *capaScene) run(t *testing.T, env *environment.Environment) {
 	t.Helper()
 	chart, err := env.Render(environment.Bootstrap, nil)
@@ -142,7 +142,7 @@ func (s *capaScene) run(t *testing.T, env *environment.Environment) {
 	})
 }
 
-// definition is the component `cluster` as Flux applies it.
+// definition returns the component `cluster` as Flux applies it.
 func (s *capaScene) definition(t *testing.T, env *environment.Environment) []*unstructured.Unstructured {
 	t.Helper()
 	objects, err := s.releases.Build(s.ctx, shared.Client, s.kustomization(t, env, "cluster"))
@@ -152,7 +152,7 @@ func (s *capaScene) definition(t *testing.T, env *environment.Environment) []*un
 	return objects
 }
 
-// condition waits until an object of that kind says part in a condition.
+// condition waits until a condition of an object of that kind contains part.
 func (s *capaScene) condition(t *testing.T, kind, apiVersion, conditionType, part string) {
 	t.Helper()
 	last := "there is none"
@@ -204,7 +204,7 @@ func (s *capaScene) eventually(t *testing.T, holds func() bool, failure func() s
 	}
 }
 
-// secretFree fails when text holds credentials, as they are or encoded.
+// secretFree fails if text contains credentials, as they are or encoded.
 func (s *capaScene) secretFree(t *testing.T, where, text string) {
 	t.Helper()
 	for _, secret := range []string{s.credentials.SecretAccessKey, s.credentials.Profile(),
@@ -215,7 +215,7 @@ func (s *capaScene) secretFree(t *testing.T, where, text string) {
 	}
 }
 
-// told keeps what a run reports.
+// told records what a run reports.
 type told struct{ lines []string }
 
 func (r *told) Progress(format string, args ...any) {
@@ -235,7 +235,7 @@ func (r *told) add(value any) {
 	r.lines = append(r.lines, string(line))
 }
 
-// dataURL returns what Ignition's address of a file's content holds.
+// dataURL returns the content in Ignition's address of a file.
 func dataURL(source string) (string, error) {
 	content, found := strings.CutPrefix(source, "data:,")
 	if !found {

@@ -23,8 +23,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// TestKubeadmCAPA holds environment kubeadm-capa against the real webhooks and controllers of Cluster API and of its
-// provider for AWS. No AWS answers: it goes as far as the first machine's user data.
+// TestKubeadmCAPA verifies the environment kubeadm-capa with the real webhooks and controllers of Cluster API and of
+// its provider for AWS. AWS does not answer: the test ends with the first machine's user data.
 func TestKubeadmCAPA(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 12*time.Minute)
 	defer cancel()
@@ -35,7 +35,7 @@ func TestKubeadmCAPA(t *testing.T) {
 	t.Run("the first machine gets Ignition that Flatcar can use", s.userData)
 }
 
-// refused turns the gates off, as the release manifests have them.
+// refused disables the feature gates, as the release manifests do.
 func (s *capaScene) refused(t *testing.T) {
 	env := s.environment(t, aws.NoProfile, "cluster.namespace=refused",
 		"components.cabpk.substitute.EXP_KUBEADM_BOOTSTRAP_FORMAT_IGNITION=false",
@@ -68,7 +68,7 @@ func (s *capaScene) refused(t *testing.T) {
 	}
 }
 
-// missingCredentials applies the definition for good.
+// missingCredentials applies the definition, which stays.
 func (s *capaScene) missingCredentials(t *testing.T) {
 	env := s.environment(t, aws.NoProfile)
 	s.run(t, env)
@@ -81,7 +81,7 @@ func (s *capaScene) missingCredentials(t *testing.T) {
 	s.stuck(t, env, "AWSCluster/kubeadm-capa is Progressing: VpcReady: ", "get credentials")
 }
 
-// invalidCredentials has EC2 answer as it does to an access key that it does not know.
+// invalidCredentials makes EC2 answer as it does to an unknown access key.
 func (s *capaScene) invalidCredentials(t *testing.T) {
 	env := s.environment(t, s.credentials.Profile())
 	s.run(t, env)
@@ -93,7 +93,7 @@ func (s *capaScene) invalidCredentials(t *testing.T) {
 	}
 }
 
-// userData says for AWS that network and load balancer are there, and looks at what the bootstrap provider makes then.
+// userData reports for AWS that network and load balancer exist, and checks what the bootstrap provider creates then.
 func (s *capaScene) userData(t *testing.T) {
 	env := s.environment(t, s.credentials.Profile())
 	s.run(t, env)
@@ -128,7 +128,7 @@ func (s *capaScene) userData(t *testing.T) {
 	}
 	checkUserData(t, config)
 
-	// The provider for AWS takes it from there, as far as EC2.
+	// The provider for AWS continues from there, as far as EC2.
 	s.condition(t, "AWSMachine", "infrastructure.cluster.x-k8s.io/v1beta2", "InstanceReady", "AuthFailure")
 	said := s.stuck(t, env, "AWSCluster/kubeadm-capa is Progressing: VpcReady: ", "AuthFailure")
 	if !strings.Contains(said, "; AWSMachine/kubeadm-capa-control-plane-") ||
@@ -137,7 +137,7 @@ func (s *capaScene) userData(t *testing.T) {
 	}
 }
 
-// checkUserData holds what is special to Flatcar on EC2.
+// checkUserData verifies what is specific to Flatcar on EC2.
 func checkUserData(t *testing.T, config types.Config) {
 	t.Helper()
 	files := map[string]string{}
@@ -179,7 +179,8 @@ func checkUserData(t *testing.T, config types.Config) {
 	}
 }
 
-// stuck follows the management cluster as `up` does, looks whether the error names the cause first, and returns it.
+// stuck follows the management cluster as `up` does, and returns the error. It verifies that the error names the cause
+// first.
 func (s *capaScene) stuck(t *testing.T, env *environment.Environment, first string, parts ...string) string {
 	t.Helper()
 	r := releases{environment: env, scope: clusters.IdentityOf(env).Scope, heartbeat: 500 * time.Millisecond,

@@ -23,16 +23,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
-// changes compares what this run is asked for with what a cluster holds of an earlier one.
+// changes compares what this run applies with what an earlier run applied to a cluster.
 type changes struct {
 	environment *environment.Environment
 	source      source.Source
-	allowed     []string // keys of those that may take something away
+	allowed     []string // keys of the changes that may remove something
 }
 
-// check says how what this run is asked for differs from what the cluster that counts was last given, and refuses what
-// takes something away, unless the user named it. It returns the environment that this run applies: of what only the
-// shell gives, a cluster that was built keeps its own.
+// check reports how the values of this run differ from those that the authoritative cluster was last given. It refuses
+// a change that removes something, unless the user allowed it. It returns the environment that this run applies. A
+// cluster that was built keeps its own values for everything that only the shell sets.
 func (c changes) check(ctx context.Context, o clusters.Observation, v verdict,
 	report pipeline.Reporter) (*environment.Environment, error) {
 	applied, err := c.compare(ctx, o, v, report)
@@ -56,7 +56,7 @@ func (c changes) compare(ctx context.Context, o clusters.Observation, v verdict,
 	if err != nil {
 		return nil, unread(counts, err)
 	}
-	if last.Values == nil { // it was given nothing of this cluster yet
+	if last.Values == nil { // no earlier run has applied values of this cluster
 		c.sayShell(report)
 		return c.environment, refused(older, c.allowed)
 	}
@@ -90,7 +90,7 @@ func (c changes) compare(ctx context.Context, o clusters.Observation, v verdict,
 	return applied, refused(slices.Concat(given, older), c.allowed)
 }
 
-// broken is the error for values of a cluster that cannot be read as such.
+// broken returns the error for values in a cluster that cannot be parsed.
 func broken(err error) error {
 	return fault.Wrap(err, fault.CodeOr(err, fault.ClusterFailed),
 		cmp.Or(fault.HintOf(err), "Put it right with kubectl -n "+environment.Namespace+
@@ -103,14 +103,14 @@ func unread(counts *kube.Cluster, err error) error {
 		cmp.Or(fault.HintOf(err), "Run the same command again when it can be read."))
 }
 
-// ofCluster says whether a Cluster without any machine is another one by a change: what its provider made before the
-// first machine would be left behind.
+// ofCluster reports whether a change makes a Cluster without machines another Cluster. What its provider created before
+// the first machine would be left behind.
 func ofCluster(c environment.Change) bool {
 	return slices.Contains([]string{"cluster.infra_provider", "cluster.bootstrap_provider", "cluster.namespace",
 		"cluster.name"}, c.Key)
 }
 
-// refused is the error for those changes that take something away and that the user did not name.
+// refused returns an error for the changes that remove something and that the user did not allow.
 func refused(changes []environment.Change, allowed []string) error {
 	var what, keys []string
 	for _, c := range changes {
@@ -128,22 +128,23 @@ func refused(changes []environment.Change, allowed []string) error {
 			strings.Join(keys, ",")+".")
 }
 
-// of returns what a cluster was last given, nothing where there was no earlier run, and which of its parts this run
-// would make older.
+// of returns the values that a cluster was last given, and the parts that this run would downgrade. Without an earlier
+// run there are no values.
 func (c changes) of(ctx context.Context, cluster *kube.Cluster) (last environment.Objects, older []environment.Change,
 	err error) {
 	if older, err = c.olderParts(ctx, cluster); err != nil {
 		return environment.Objects{}, nil, err
 	}
 	last, err = rollout.LastAppliedValues(ctx, cluster)
-	// The values are applied first of all. A bootstrap cluster of the user's own may hold those of another cluster.
+	// A run applies the values first, so without values there was no earlier run. A bootstrap cluster that the user
+	// provides may hold the values of another cluster.
 	if err != nil || last.Values == nil || last.Values.Labels[owned.ClusterLabel] != c.environment.ClusterName() {
 		return environment.Objects{}, older, err
 	}
 	return last, older, nil
 }
 
-// olderParts returns what this run would install in an older version than the one that is there.
+// olderParts returns the parts that this run would install in an older version than the installed one.
 func (c changes) olderParts(ctx context.Context, cluster *kube.Cluster) ([]environment.Change, error) {
 	var older []environment.Change
 	add := func(key, from, to string) {
@@ -158,7 +159,7 @@ func (c changes) olderParts(ctx context.Context, cluster *kube.Cluster) ([]envir
 		if err != nil {
 			return nil, err
 		}
-		if there && len(older) == 0 { // all are of one version
+		if there && len(older) == 0 { // all have one version
 			add("flux", d.Labels[flux.VersionLabel], flux.Version)
 		}
 	}
@@ -168,7 +169,7 @@ func (c changes) olderParts(ctx context.Context, cluster *kube.Cluster) ([]envir
 	}
 	hr := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}
 	there, err := cluster.Exists(ctx, hr)
-	if meta.IsNoMatchError(err) { // without Flux
+	if meta.IsNoMatchError(err) { // Flux is not installed
 		return older, nil
 	}
 	if last := hr.Status.History.Latest(); there && last != nil {
@@ -177,8 +178,8 @@ func (c changes) olderParts(ctx context.Context, cluster *kube.Cluster) ([]envir
 	return older, err
 }
 
-// chart is the version of the chart that this run would install; empty where only Flux knows it, which reads it from a
-// Git repository.
+// chart returns the version of the chart that this run would install. It is empty if only Flux reads the version, from
+// a Git repository.
 func (c changes) chart() string {
 	switch c.source.Kind {
 	case source.Embedded:

@@ -26,8 +26,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
-// What was built of the values is asked of the cluster that holds the definition, and not only of the provider that
-// this run would use.
+// Whether anything was built is read from the cluster that holds the definition, and not only from the provider of this
+// run.
 func TestWhenChangesAreRefused(t *testing.T) {
 	openstack := loaded(t, environment.Options{Name: "kubeadm-capo", Variables: variables(map[string]string{
 		"OPENSTACK_CLOUD": "telco", "OPENSTACK_IMAGE_NAME": "image", "OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR": "big",
@@ -49,14 +49,14 @@ func TestWhenChangesAreRefused(t *testing.T) {
 	cases := map[string]struct {
 		asked    *environment.Environment
 		machines []string // Machine objects, by the names of their clusters
-		cluster  bool     // there is a Cluster
+		cluster  bool     // a Cluster exists
 		seen     func(*clusters.Observation)
-		chart    string // that was installed last
+		chart    string // the version that was installed last
 		source   source.Kind
 		tag      string // of its chart
 		unlisted error
-		pivoted  bool     // the management cluster holds what was given, and the bootstrap cluster is gone
-		keys     []string // that are refused; none: it is not refused
+		pivoted  bool     // the management cluster holds the last values, and the bootstrap cluster is gone
+		keys     []string // refused keys; none: it is not refused
 	}{
 		"fewer workers, nothing was built":          {asked: plain},
 		"fewer workers, a Cluster without machines": {asked: plain, cluster: true},
@@ -176,7 +176,7 @@ func machine(cluster string) *unstructured.Unstructured {
 		"spec":     map[string]any{"clusterName": cluster}}}
 }
 
-// clusterOf is a cluster with these objects, which does not list Machines if unlisted says why.
+// clusterOf is a cluster with these objects. If unlisted is not nil, listing Machines fails with it.
 func clusterOf(t *testing.T, unlisted error, objects ...client.Object) *kube.Cluster {
 	t.Helper()
 	scheme, err := capi.NewScheme()

@@ -15,16 +15,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
-// Finding is what one check has found.
+// Finding is the result of one check.
 type Finding struct {
 	Title    string
-	Seen     []string // in words for people
+	Seen     []string // for people
 	Warnings []string
 	Problems []error // faults
 }
 
-// Check looks at all that a run looks at before it changes something, and goes on where a run would stop. It takes no
-// lease, starts nothing and changes nothing.
+// Check runs every check that a run does before it changes something, and continues where a run would stop. It acquires
+// no lease, starts nothing and changes nothing.
 func (u *Run) Check(ctx context.Context) []Finding {
 	preflight, look := u.Phases()[0], u.Phases()[1]
 	return []Finding{
@@ -33,14 +33,14 @@ func (u *Run) Check(ctx context.Context) []Finding {
 	}
 }
 
-// CheckMachine looks at the Docker engine and its machine alone, where the environment is not known.
+// CheckMachine checks only the Docker engine and its machine. It needs no environment.
 func CheckMachine(ctx context.Context, engine *docker.Client) Finding {
 	return found(ctx, "check this machine", time.Minute, func(ctx context.Context, report pipeline.Reporter) error {
 		return bootstrap.CheckMachine(ctx, engine, report)
 	})
 }
 
-// found is what a look has found within its bound.
+// found runs a check within its time limit, and returns its finding.
 func found(ctx context.Context, title string, bound time.Duration,
 	look func(context.Context, pipeline.Reporter) error) Finding {
 	ctx, cancel := context.WithTimeout(ctx, bound)
@@ -51,7 +51,7 @@ func found(ctx context.Context, title string, bound time.Duration,
 	return f
 }
 
-// observeEarlierRun looks for an earlier run as the phase look does, but starts nothing.
+// observeEarlierRun looks for an earlier run like the phase look, but starts nothing.
 func (u *Run) observeEarlierRun(ctx context.Context, report pipeline.Reporter) error {
 	w := u.world
 	if _, err := w.AskEngine(ctx); err != nil {
@@ -85,8 +85,8 @@ func (u *Run) observeEarlierRun(ctx context.Context, report pipeline.Reporter) e
 	return err
 }
 
-// split takes joined problems apart, by errors.Join too. An error that wraps several in a sentence of its own stays
-// one.
+// split returns the parts of joined problems, including those of errors.Join. An error that wraps several errors in its
+// own sentence stays one problem.
 func split(err error) []error {
 	several, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -107,7 +107,7 @@ func split(err error) []error {
 	return all
 }
 
-// ErrOf is nil when no check has found a problem, else all of them joined.
+// ErrOf joins the problems of all checks. It returns nil if no check has found one.
 func ErrOf(all []Finding) error {
 	var problems []error
 	for _, f := range all {

@@ -18,7 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// inventory is a provider that answers with one of these after the other, the last one for good.
+// inventory is a provider that returns these answers one after the other, and then keeps the last one.
 type inventory struct {
 	provider.Provider
 	answers []answer
@@ -38,7 +38,7 @@ func (i *inventory) Machines(context.Context) ([]provider.Machine, error) {
 	return a.machines, a.err
 }
 
-// The look right before what cannot be undone: it allows nothing but what the phase was decided for.
+// The observation right before a step that cannot be undone allows only the decision of the phase.
 func TestConfirm(t *testing.T) {
 	const empty = "#!/bin/sh\n[ \"$1\" = container ] && { echo 'Error: No such container' >&2; exit 1; }\nexit 0\n"
 	none, one := answer{}, answer{machines: []provider.Machine{{Name: "demo-abc"}}}
@@ -46,7 +46,7 @@ func TestConfirm(t *testing.T) {
 	cases := map[string]struct {
 		answers []answer
 		allows  decision
-		slow    bool // each look takes longer than a run waits for what does not answer
+		slow    bool // each observation takes longer than a run waits for a silent cluster
 		code    fault.Code
 		says    string
 		asked   int

@@ -11,13 +11,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// decider gives the verdicts of `up`.
+// decider makes the verdicts of `up`.
 type decider struct {
 	clusters.Decider[verdict]
 	isNew bool // the user says that the cluster does not exist yet
 }
 
-// newDecider returns the decider of a run; isNew reports that the user says that the cluster does not exist yet.
+// newDecider returns the decider of a run. isNew reports that the user says that the cluster does not exist yet.
 func newDecider(w *clusters.World, isNew bool) *decider {
 	d := &decider{isNew: isNew}
 	d.Decider = clusters.Decider[verdict]{World: w, Judge: func(o clusters.Observation) (verdict, clusters.Decision) {
@@ -27,7 +27,7 @@ func newDecider(w *clusters.World, isNew bool) *decider {
 	return d
 }
 
-// confirm observes again right before something that cannot be undone, and fails unless the verdict allows it.
+// confirm observes the clusters again before a step that cannot be undone. It fails unless the verdict allows the step.
 func (w *decider) confirm(ctx context.Context, allows decision) (clusters.Observation, error) {
 	return w.Confirm(ctx, func(v verdict) bool { return v.decision == allows }, stoppedMeanwhile(w.Cluster))
 }
@@ -37,10 +37,10 @@ func stoppedMeanwhile(cluster string) error {
 		"Run the same command again, which starts it.")
 }
 
-// progress looks how far the definition is. What does not answer is asked again for a while; then nobody knows, and
-// that is an error.
+// progress reports how far the move of the definition is. If a cluster does not answer, it retries for a while, and
+// then returns an error.
 func (w *decider) progress(ctx context.Context) (decision, error) {
-	if _, err := w.Connected(clusters.ManagementName); err != nil { // nothing that was seen could hold it
+	if _, err := w.Connected(clusters.ManagementName); err != nil { // no cluster was observed that could hold it
 		return goOn, nil
 	}
 	o, v, _, err := w.JudgeUntil(ctx, w.ObserveClusters, func(_ clusters.Observation, v verdict, _ clusters.Decision) (
@@ -56,7 +56,7 @@ func (w *decider) progress(ctx context.Context) (decision, error) {
 	return v.decision, nil
 }
 
-// request is what verdicts about o need to know of this run.
+// request returns the facts about this run that verdicts about o need.
 func (w *decider) request(o clusters.Observation) request {
 	r := request{
 		environment: w.Argument, cluster: w.Cluster,

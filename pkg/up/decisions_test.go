@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// What earlier runs left in the state folder counts only while a cluster is named that does not answer: without a
-// kubeconfig and without machines nothing is there to harm.
+// Local evidence of earlier runs counts only while a named cluster does not answer. Without a kubeconfig and without
+// machines nothing exists that could be harmed.
 func TestTracesOfAClusterThatNobodyNames(t *testing.T) {
 	for name, traces := range map[string]clusters.LocalEvidence{
 		"a backup":                      {Backup: "/state/demo-1"},
@@ -31,7 +31,7 @@ func TestTracesOfAClusterThatNobodyNames(t *testing.T) {
 	}
 }
 
-// A person must see whether a teardown has begun to delete: only before that it can be called off.
+// A person must see whether a teardown has begun to delete: it can be cancelled only before that.
 func TestATeardownThatHasDeletedNothingYet(t *testing.T) {
 	for deleting, says := range map[bool]string{false: "is being taken down", true: "is being deleted"} {
 		o := seen(clusters.BootstrapActive, clusters.ManagementSilent)

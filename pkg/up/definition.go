@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// definition enables the component `cluster` in the management cluster, so that its definition is synced there. It
-// looks again right before: a definition that two clusters reconcile makes two control planes.
+// definition enables the component `cluster` in the management cluster, so that Flux syncs the definition there. It
+// first checks that the pivot is done: if two clusters reconcile a definition, they create two control planes.
 type definition struct {
 	world    observer
 	releases releases

@@ -16,14 +16,14 @@ import (
 // Step is a phase that a run has not begun, and what it would do.
 type Step struct {
 	Phase, Title string
-	Does         string // what it does when it is carried out, for people
+	Does         string // what it would do, for people
 	Done         bool   // there is nothing to do
-	Seen         string // why not
-	Unknown      error  // it is not known whether there is something to do
+	Seen         string // why there is nothing to do
+	Unknown      error  // why it is not known whether there is something to do
 }
 
-// DryRun checks as Check does, and says of each phase after that what it would do now. Where a check finds a problem,
-// there are no steps: a run would not come to them. It takes no lease, starts nothing and changes nothing.
+// DryRun checks as Check does, and reports what each later phase would do now. If a check finds a problem, there are no
+// steps: a run would stop before them. DryRun acquires no lease, starts nothing and changes nothing.
 func (u *Run) DryRun(ctx context.Context) ([]Finding, []Step, error) {
 	found := u.Check(ctx)
 	if ErrOf(found) != nil {
@@ -47,7 +47,7 @@ func (u *Run) DryRun(ctx context.Context) ([]Finding, []Step, error) {
 		switch {
 		case p.Name == "bootstrap-cluster":
 			boots = !s.Done
-		case p.Name == "bootstrap-removal" && boots && !u.keepsBootstrap(): // that it is gone is so until it is made
+		case p.Name == "bootstrap-removal" && boots && !u.keepsBootstrap(): // it is gone only until this run creates it
 			s.Done, s.Seen = false, ""
 		}
 		pending = pending || !s.Done
@@ -56,8 +56,8 @@ func (u *Run) DryRun(ctx context.Context) ([]Finding, []Step, error) {
 	return found, steps, nil
 }
 
-// stepOf asks a phase whether there is something to do. One that cannot be asked yet, as what an earlier one makes is
-// not there, has.
+// stepOf checks whether a phase has something to do. It has if it needs a cluster that an earlier phase still has to
+// create.
 func stepOf(ctx context.Context, p pipeline.Phase, pending bool) Step {
 	s := Step{Phase: p.Name, Title: p.Title}
 	if p.Check == nil {
@@ -78,7 +78,7 @@ func stepOf(ctx context.Context, p pipeline.Phase, pending bool) Step {
 	return s
 }
 
-// does says what each phase does, by its name.
+// does returns what each phase would do, by the phase's name.
 func (u *Run) does() (map[string]string, error) {
 	env, name := u.Environment, u.Environment.ClusterName()
 	components := map[environment.Phase]string{}

@@ -12,7 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider/aws"
 )
 
-// Each phase that a run may come to is in words.
+// Every phase has a description.
 func TestADryRunHasWordsForEachPhase(t *testing.T) {
 	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()})
 	if err != nil {
@@ -32,8 +32,8 @@ func TestADryRunHasWordsForEachPhase(t *testing.T) {
 	}
 }
 
-// What could not be asked is no reason to say that there is nothing to do; but what an earlier phase is still to make
-// cannot be asked.
+// A failed check does not mean that there is nothing to do. What an earlier phase is still to create cannot be checked
+// yet.
 func TestAStepThatCannotBeAsked(t *testing.T) {
 	silent := errors.New("it does not answer")
 	answers := func(s pipeline.Status, err error) pipeline.Phase {

@@ -14,7 +14,7 @@ type fluxIn struct {
 	cluster    string
 	world      observer
 	flux       bootstrap.Flux
-	untilPivot bool // after the pivot nobody needs it there
+	untilPivot bool // Flux is not needed there after the pivot
 }
 
 func (f fluxIn) check(ctx context.Context) (pipeline.Status, error) {
@@ -40,7 +40,7 @@ func (f fluxIn) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	// until the pivot, what the bootstrap cluster still has to install there, as the network, holds it up
+	// Until the pivot, Flux there waits for what the bootstrap cluster still has to install, such as the network.
 	if f.cluster == clusters.ManagementName {
 		seen, err := f.world.progress(ctx)
 		if err != nil {

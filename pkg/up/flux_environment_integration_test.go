@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 )
 
-// A proxy's password is in a Secret, and in no Deployment. Flux's pods are recreated when it changes, and only then.
+// A proxy's password is in a Secret, and in no Deployment. Flux's pods are recreated only when it changes.
 func TestFluxHasItsProxyFromASecret(t *testing.T) {
 	archive, err := apiserver.ReadManifest(flux.ManifestsURL)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
-// Inputs says what decides how long the run takes: how many machines of which release, from which source, with which
-// components, and whether an earlier run has left something, which is known once the run has looked. Runs with the same
-// take about as long.
+// Inputs describes what decides how long the run takes: machines, release, source, components, and whether it resumes
+// an earlier run. Only after the phase look is it known whether it resumes one. Runs with the same inputs take about as
+// long.
 func (u *Run) Inputs() string {
 	spec := u.Environment.Spec().Cluster
 	parts := []string{fmt.Sprintf("%d control-plane machines and %d workers of %s", spec.ControlPlane.Replicas,
@@ -25,7 +25,7 @@ func (u *Run) Inputs() string {
 		parts = append(parts, "what an earlier run has left")
 	}
 	components, err := u.Environment.Components(environment.Management)
-	if err == nil { // else the run does not come to its end, and says nothing to others
+	if err == nil { // on an error the run does not complete, and no other run is compared with it
 		names := make([]string, len(components))
 		for i, c := range components {
 			names[i] = c.Name

@@ -33,11 +33,11 @@ func TestLiving(t *testing.T) {
 	t.Run("the look of each phase", func(t *testing.T) { phaseLooks(ctx, t, env) })
 	t.Run("a backup of it", func(t *testing.T) { backUpLiving(ctx, t, env) })
 	t.Run("what is no reason to fail is said", func(t *testing.T) { warn(ctx, t) })
-	// last: what it applies stays
+	// This runs last: its objects stay.
 	t.Run("what fails in the bootstrap cluster", func(t *testing.T) { failsBeside(ctx, t, env) })
 }
 
-// phaseLooks asks whether the pivot is done, as phases do, of a management cluster alone.
+// phaseLooks checks whether the pivot is done, as phases do, with only a management cluster.
 func phaseLooks(ctx context.Context, t *testing.T, env *environment.Environment) {
 	state := t.TempDir()
 	w := newDecider(clusters.New(clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: state,

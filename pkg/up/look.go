@@ -10,18 +10,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
-// look finds out how far an earlier run came, and refuses where that cannot be known. What is ours and stopped it
-// starts; it changes nothing else. The phases after it build on its verdict.
+// look finds how far an earlier run got, and refuses if that is not known. It starts managed containers that are
+// stopped, and changes nothing else. The later phases rely on its verdict.
 type look struct {
 	world   settler
 	engine  *docker.Client
 	cluster string
 	changes changes
-	resumes *bool                          // is set
-	applies func(*environment.Environment) // what the phases after it apply
+	resumes *bool                          // run sets it
+	applies func(*environment.Environment) // sets what the later phases apply
 }
 
-// settler says what there is, once that can be known, and has the run work with what it found.
+// settler makes a decision as soon as the clusters are known, and connects the run to them.
 type settler interface {
 	DecideLeased(context.Context, pipeline.Reporter) (clusters.Observation, verdict, error)
 	UseAndSave(clusters.Observation) error

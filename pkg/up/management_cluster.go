@@ -10,14 +10,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// managementCluster installs the release in the bootstrap cluster and follows it until the management cluster's API
-// answers. It does not wait until that cluster is Available: what is installed there next can as well wait there.
+// managementCluster installs the release in the bootstrap cluster and follows it until the API server of the management
+// cluster answers. It does not wait until that cluster is Available: the next phases can wait as well.
 type managementCluster struct {
 	world    definer
 	releases releases
 }
 
-// definer is what a definition, which makes machines, needs of the world.
+// definer is what applying a definition, which creates machines, needs of the decider.
 type definer interface {
 	observer
 	confirm(context.Context, decision) (clusters.Observation, error)
@@ -38,7 +38,7 @@ func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) er
 	if err != nil {
 		return err
 	}
-	// a begun pivot that has moved nothing ends when the release is applied, and Flux with it is resumed
+	// A pivot that was begun and has moved nothing ends when the release is applied: that resumes Flux.
 	if allows != begun {
 		allows = goOn
 	}
@@ -65,7 +65,7 @@ func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) er
 	g.What = "the components of the bootstrap cluster and the API server of the management cluster"
 	g.Until = func(ctx context.Context) bool { return m.world.ConnectManagement(ctx) == nil }
 	following := m.releases.following(nil)
-	following.Renew = true // a run with corrected values goes on, whatever the first machine came to with the old ones
+	following.Renew = true // with corrected values the run resumes, even if the first machine failed with the old ones
 	if err := rollout.NewFollower(bootstrap, following).Await(ctx, g, report); err != nil {
 		return err
 	}

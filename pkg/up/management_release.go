@@ -23,7 +23,7 @@ func (m managementRelease) run(ctx context.Context, report pipeline.Reporter) er
 	if err != nil {
 		return err
 	}
-	// what that still has to install there, as the network, holds it up
+	// Components that the bootstrap cluster still has to install there, such as the network, can block the release.
 	bootstrap, err := m.world.Connected(clusters.BootstrapName)
 	if err != nil {
 		return err

@@ -11,17 +11,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// clusters is what most phases need to know of the world.
+// observer is what most phases need of the decider.
 type observer interface {
-	// connected returns one of the two clusters, by its name; an error where none was seen to answer.
+	// Connected returns one of the two clusters by its name. It returns an error if that cluster has not answered.
 	Connected(name string) (*kube.Cluster, error)
-	// progress looks how far the definition is: goOn (or fresh, or begun) before the pivot, finish within it, pivoted
-	// after it. It changes nothing.
+	// progress reports how far the move of the definition is: goOn (or fresh, or begun) before the pivot, finish during
+	// it, pivoted after it. It changes nothing.
 	progress(context.Context) (decision, error)
 }
 
-// Phases returns what `up` does, in order. Each works with the environment as it is when the phase begins: look finds
-// out which values the cluster keeps.
+// Phases returns the phases of `up`, in order. A phase uses the environment as it is when the phase begins: the phase
+// look finds which values the cluster keeps.
 func (u *Run) Phases() []pipeline.Phase {
 	phases := u.phases()
 	for i, p := range phases {
@@ -37,7 +37,7 @@ func (u *Run) Phases() []pipeline.Phase {
 
 func (u *Run) phases() []pipeline.Phase {
 	w, short, long := u.world, 10*time.Minute, u.Timeout
-	looking := max(short, u.Timeout/3) // its patience grows with --timeout
+	looking := max(short, u.Timeout/3) // a longer --timeout also gives it more time
 	r := releases{environment: u.Environment, scope: u.Scope, source: u.Source, published: &u.published,
 		heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds(),
 		causes: u.Causes, patient: u.KeepWaiting}
@@ -93,13 +93,13 @@ func (u *Run) phases() []pipeline.Phase {
 	}
 }
 
-// nothingToDo is the answer of a Check that found nothing to do.
+// nothingToDo is the status of a Check that found nothing to do.
 func nothingToDo(why string) (pipeline.Status, error) {
 	return pipeline.Status{State: pipeline.Done, Message: why}, nil
 }
 
-// beforePivot is the Check of a phase that runs each time, as applying what is there already changes nothing, but only
-// until a pivot began.
+// beforePivot is the Check of a phase that runs every time until a pivot begins. The phase can run again: applying what
+// is there already changes nothing.
 func beforePivot(ctx context.Context, world observer, afterwards string) (pipeline.Status, error) {
 	switch seen, err := world.progress(ctx); {
 	case err != nil:

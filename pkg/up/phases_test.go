@@ -12,7 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// seenWorld stands in for the world: it was seen to be pivoted or not, or nobody knows.
+// seenWorld is a fake world: it is pivoted, not pivoted, or not known.
 type seenWorld struct {
 	*decider
 	seen decision
@@ -25,7 +25,7 @@ func (s seenWorld) Connected(name string) (*kube.Cluster, error) {
 	return nil, errors.New("this test has no " + name + " cluster")
 }
 
-// checks are those of the phases that end with the pivot.
+// checks returns the checks of the phases that end with the pivot.
 func checks(t *testing.T, w seenWorld) map[string]func(context.Context) (pipeline.Status, error) {
 	return map[string]func(context.Context) (pipeline.Status, error){
 		"bootstrap-cluster":    bootstrapCluster{world: w}.check,
@@ -52,7 +52,7 @@ func TestNothingIsDoneBeforeThePivotThatIsDone(t *testing.T) {
 	} {
 		for phase, check := range checks(t, tc.world) {
 			status, err := check(t.Context())
-			// the cluster, which this test has not
+			// This needs the cluster, which this test does not have.
 			asksFurther := phase == "bootstrap-flux" && (name == "not pivoted" || name == "only begun")
 			want := tc.want
 			if phase == "pivot" && name == "interrupted" { // this phase finishes it
@@ -65,7 +65,7 @@ func TestNothingIsDoneBeforeThePivotThatIsDone(t *testing.T) {
 	}
 }
 
-// confirmingWorld notes which verdict has to stand, and lets nothing more happen.
+// confirmingWorld records the decision that is to be confirmed, and stops there.
 type confirmingWorld struct {
 	seenWorld
 	confirmed *decision
@@ -76,8 +76,8 @@ func (c confirmingWorld) confirm(_ context.Context, allows decision) (clusters.O
 	return clusters.Observation{}, errors.New("this test applies nothing")
 }
 
-// A pivot that has moved nothing yet does not keep new values from being applied, as they may be what it waits for. One
-// that has, does.
+// A pivot that has moved nothing yet does not prevent new values: they may be what it waits for. A pivot that has moved
+// something does.
 func TestTheReleaseIsAppliedWhileNothingIsMoved(t *testing.T) {
 	for seen, want := range map[decision]decision{goOn: goOn, begun: begun, finish: goOn} {
 		var confirmed decision
@@ -88,7 +88,7 @@ func TestTheReleaseIsAppliedWhileNothingIsMoved(t *testing.T) {
 	}
 }
 
-// A definition in two clusters makes two control planes.
+// Two clusters that have one definition create two control planes.
 func TestTheDefinitionWaitsForThePivot(t *testing.T) {
 	unknown := errors.New("the bootstrap cluster does not answer")
 	if err := (definition{world: seenWorld{seen: finish}}).run(t.Context(), silence{}); fault.CodeOf(
@@ -101,7 +101,7 @@ func TestTheDefinitionWaitsForThePivot(t *testing.T) {
 	}
 }
 
-// silence is a reporter that nobody hears.
+// silence is a reporter that drops everything.
 type silence struct{}
 
 func (silence) Progress(string, ...any)        {}

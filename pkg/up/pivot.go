@@ -20,11 +20,11 @@ type pivotMove struct {
 	now    func() time.Time
 }
 
-// mover is what the pivot needs of the world.
+// mover is what the pivot needs of the decider.
 type mover interface {
 	observer
 	Side(*kube.Cluster) clusters.Side
-	// KeepBootstrapKubeconfig writes the file that hints of a failed move name.
+	// KeepBootstrapKubeconfig writes the kubeconfig file that the hints of a failed move name.
 	KeepBootstrapKubeconfig(*kube.Cluster) error
 }
 
@@ -39,8 +39,7 @@ func (p pivotMove) check(ctx context.Context) (pipeline.Status, error) {
 	return nothingToDo("the management cluster holds its own definition")
 }
 
-// verifyAgain repeats, on the target of a move, the verification of an earlier run that failed, or that nobody saw the
-// end of.
+// verifyAgain repeats, on the target of a move, the verification of an earlier run that failed or was interrupted.
 func (p pivotMove) verifyAgain(ctx context.Context, target string) error {
 	backup, err := pivot.Unverified(p.folder, p.scope.Cluster)
 	if err != nil || backup == "" {
@@ -82,7 +81,7 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 	return nil
 }
 
-// input is a move from one cluster into the other.
+// input returns the input of a move from one cluster into the other.
 func (p pivotMove) input(from, to *kube.Cluster, report pipeline.Reporter) pivot.Input {
 	return pivot.Input{
 		Source: p.world.Side(from), Target: p.world.Side(to), Scope: p.scope,

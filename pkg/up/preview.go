@@ -13,11 +13,11 @@ import (
 )
 
 // PreviewPivot returns what a pivot would do with the two clusters as they are. It finds and identifies them as a run
-// does first, takes no lock and no lease, starts nothing and changes nothing in them, and writes no file. An error has
-// the code fault.PivotRefused where there is nothing to pivot yet, and another one where that is not known.
+// does. It takes no lock and no lease, starts nothing, changes nothing in the clusters, and writes no file. An error
+// has the code fault.PivotRefused if there is nothing to pivot yet, and another code if that is not known.
 func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	w := u.world
-	if _, err := w.AskEngine(ctx); err != nil { // ports that it publishes are where it runs
+	if _, err := w.AskEngine(ctx); err != nil { // it publishes ports on the machine where it runs
 		return pivot.Preview{}, err
 	}
 	o, err := w.observeForPreview(ctx)
@@ -45,7 +45,7 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	return preview, nil
 }
 
-// observeForPreview looks until what is seen can be shown, and asks again for a while what does not answer.
+// observeForPreview observes until a preview is possible. It retries for a while if a cluster does not answer.
 func (w *decider) observeForPreview(ctx context.Context) (clusters.Observation, error) {
 	var unseen error
 	o, _, _, err := w.JudgeUntil(ctx, w.Observe, func(o clusters.Observation, v verdict, _ clusters.Decision) (
@@ -59,12 +59,12 @@ func (w *decider) observeForPreview(ctx context.Context) (clusters.Observation, 
 	return o, unseen
 }
 
-// showable returns why no pivot can be shown: one of the two clusters is not there, is not known, or is not ours. Where
-// both answer and are ours, whatever they hold can be.
+// showable returns why no pivot can be shown: one of the two clusters does not exist, is not known, or is not managed
+// by cluster-init. If both answer and are managed, a preview is possible whatever they hold.
 func showable(o clusters.Observation, v verdict, r request) error {
 	both := o.Bootstrap.Cluster != nil && o.Management.Cluster != nil
 	switch {
-	case v.decision == refuse && (o.Bootstrap.Down || o.Management.Down): // a run begins no pivot of what goes
+	case v.decision == refuse && (o.Bootstrap.Down || o.Management.Down): // a run starts no pivot during a teardown
 		return fault.Wrap(v.refusal, fault.PivotRefused, fault.HintOf(v.refusal))
 	case v.decision == refuse && (!both || fault.CodeOf(v.refusal) == fault.ClusterForeign):
 		return asRefused(v.refusal)
@@ -85,7 +85,7 @@ func showable(o clusters.Observation, v verdict, r request) error {
 		"Run cluster-init up "+r.environment+": it builds the management cluster, and pivots.")
 }
 
-// asRefused gives a verdict's refusal the code of a preview: nothing was tried here, so nothing failed.
+// asRefused gives a verdict's refusal the code of a preview. A preview tries nothing, so nothing failed.
 func asRefused(err error) error {
 	if fault.CodeOf(err) != fault.PivotFailed {
 		return err

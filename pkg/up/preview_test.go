@@ -9,8 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// Where both clusters answer and are ours they can be shown, whatever a run would say; where one is not known nothing
-// is.
+// If both clusters answer and are managed, a preview is possible whatever the verdict is. If one is not known, none is.
 func TestShowable(t *testing.T) {
 	answers := &kube.Cluster{}
 	bootstrap := func(state clusters.BootstrapState) clusters.BootstrapSide {

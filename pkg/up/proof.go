@@ -8,17 +8,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// proof is what the looks at a management cluster have found so far.
+// proof is what the observations of a management cluster have found so far.
 type proof struct {
-	manages bool          // it manages itself: what is unmet are machines that it is still to make, replace or delete
-	counted bool          // those were looked at, too
-	unmet   []pivot.Unmet // what is not yet as it should be
-	// healthy is whether it was seen whether its controllers act, and findings what is wrong with them.
+	manages bool          // it manages itself: unmet then lists its machines or its health
+	counted bool          // its machines were checked, too
+	unmet   []pivot.Unmet // conditions that are not met yet
+	// healthy reports whether all checks of its controllers were made; findings are the problems that they found.
 	healthy  bool
 	findings []readiness.Finding
 }
 
-// warn tells of what is wrong, and keeps nothing from acting.
+// warn reports the problems that do not block the cluster and do not go away by themselves.
 func (p proof) warn(report pipeline.Reporter) {
 	for _, f := range p.findings {
 		if !f.Transient {
@@ -27,7 +27,7 @@ func (p proof) warn(report pipeline.Reporter) {
 	}
 }
 
-// after is what is found when one more look has ended. What one that failed did not come to is as it was seen before.
+// after returns the proof after one more observation. If that failed, what it did not check stays as observed before.
 func (p proof) after(seen proof, err error) proof {
 	if err != nil && (p.manages || !seen.manages) {
 		return p
@@ -35,8 +35,8 @@ func (p proof) after(seen proof, err error) proof {
 	return seen
 }
 
-// words are what is waited for, and what was not seen when nobody waits any longer. Who could not be asked has not said
-// that it is otherwise.
+// words returns what the phase waits for, and what it did not observe by the time it stops. A failed check does not
+// prove the opposite.
 func (p proof) words() (awaited, lack string) {
 	switch {
 	case !p.manages:

@@ -8,8 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// Who reads that a cluster was not seen to manage itself looks for another fault than who reads that machines are still
-// being replaced.
+// A cluster that was not seen to manage itself has another fault than one whose machines are still being replaced.
 func TestProofSaysWhatLacks(t *testing.T) {
 	replaced, refused := []pivot.Unmet{{Object: "Cluster m/m", Message: "1 of 3"}}, errors.New("timeout")
 	type look struct {

@@ -21,8 +21,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// The page says what a person does about each refusal: a row has the words of each, and a second one why the management
-// cluster counts although it is silent.
+// The page says what a person does about each refusal. A row has the words of a refusal. A second row says why the
+// management cluster counts although it is silent.
 func TestThePageSaysWhatToDo(t *testing.T) {
 	rows, because := refusalRows(t)
 	for where, refusal := range refusals() {
@@ -36,10 +36,10 @@ func TestThePageSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// A row that nothing says any more is of no help.
+// Each row of the page has a refusal in the code.
 func TestThePageHasNoOtherRefusals(t *testing.T) {
 	said := literals(t, "..")
-	// by the API server, and by crypto/x509
+	// These are messages of the API server and of crypto/x509.
 	said = append(said, "Unauthorized, or forbidden", "certificate has expired")
 	rows, because := refusalRows(t)
 	for _, row := range append(rows, because...) {
@@ -51,7 +51,7 @@ func TestThePageHasNoOtherRefusals(t *testing.T) {
 	}
 }
 
-// refusals are those that verdicts make, by what is seen. Those of another cluster are made by who saw it.
+// refusals returns the refusals of verdicts, by what was observed. The observer itself refuses another cluster.
 func refusals() map[string]error {
 	all := map[string]error{}
 	for _, b := range []clusters.BootstrapState{clusters.BootstrapAbsent, clusters.BootstrapUnfinished,
@@ -95,8 +95,7 @@ func changedWorlds() map[string]func(*clusters.Observation) {
 // alternatives are the words of one row.
 type alternatives []string
 
-// refusalRows reads the table of docs/operate/refusals.md: its rows, and those that say more about the row above
-// them.
+// refusalRows reads the table of docs/operate/refusals.md. more are the rows that add to the row above them.
 func refusalRows(t *testing.T) (rows, more []alternatives) {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/operate/refusals.md")
@@ -122,7 +121,7 @@ func refusalRows(t *testing.T) (rows, more []alternatives) {
 
 var placeholder = regexp.MustCompile(`\bX\b`)
 
-// anyMatches says whether the words of a row are in one of texts; X stands for anything.
+// anyMatches reports whether one of texts contains the words of a row. X matches anything.
 func anyMatches(rows []alternatives, texts ...string) bool {
 	for _, row := range rows {
 		for _, words := range row {
@@ -137,7 +136,7 @@ func anyMatches(rows []alternatives, texts ...string) bool {
 	return false
 }
 
-// literals are the texts in the code below a folder.
+// literals returns the texts in the code below a folder.
 func literals(t *testing.T, folder string) (all []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {

@@ -15,12 +15,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// releases are those of telco-cloud-init, as this run is asked for them: the same environment in both clusters.
+// releases are the telco-cloud-init releases of this run: the same environment in both clusters.
 type releases struct {
 	environment *environment.Environment
 	scope       clusters.Scope // of its cluster
 	source      source.Source
-	published   *content.Published // of an embedded source, once it is
+	published   *content.Published // of an embedded source, once it is published
 	heartbeat   time.Duration
 	now         func() time.Time
 	kinds       []schema.GroupVersionResource // of the infrastructure provider
@@ -28,27 +28,28 @@ type releases struct {
 	patient     bool
 }
 
-// of is the release of a phase of the chart. definition is false while another cluster owns the cluster definitions.
+// of returns the release of a phase of the chart. definition is false while another cluster owns the cluster
+// definitions.
 func (r releases) of(phase environment.Phase, definition bool) rollout.Release {
 	return rollout.Release{Environment: r.environment, Source: r.source, Published: *r.published, Phase: phase,
 		Definition: definition}
 }
 
-// following is how a cluster is followed. beside is another one whose components hold it up; nil: there is none.
+// following returns the options for following a cluster. beside is another cluster whose components can block it. Nil
+// means that there is none.
 func (r releases) following(beside *kube.Cluster) rollout.Options {
 	return rollout.Options{Heartbeat: r.heartbeat, Now: r.now, Kinds: r.kinds, Beside: beside, Cluster: r.clusterKey(),
 		Causes: r.causes, KeepWaiting: r.patient}
 }
 
-// follow watches all that says how far a cluster is, until g is reached.
+// follow watches the progress of a cluster until it reaches g.
 func (r releases) follow(ctx context.Context, c *kube.Cluster, g rollout.Goal, beside *kube.Cluster,
 	report pipeline.Reporter) error {
 	return rollout.NewFollower(c, r.following(beside)).Await(ctx, g, report)
 }
 
-// checkSource refuses a Git source whose chart does not know its cluster definitions, before the cluster of a phase
-// acts on it. A phase calls it before it looks at the clusters for the last time: Flux may take minutes to fetch a
-// source.
+// checkSource refuses a Git source whose chart has stale cluster definitions, before the cluster of a phase acts on it.
+// A phase calls it before its last observation of the clusters: Flux may take minutes to fetch a source.
 func (r releases) checkSource(
 	ctx context.Context, w observer, phase environment.Phase, report pipeline.Reporter,
 ) error {
@@ -66,7 +67,7 @@ func (r releases) checkSource(
 	return r.of(phase, true).CheckSource(ctx, c, r.following(nil), report)
 }
 
-// sync applies the release of the management cluster and waits until it is there, and until also is ready.
+// sync applies the release of the management cluster. It waits until the release and the objects of also are ready.
 func (r releases) sync(ctx context.Context, c *kube.Cluster, definition bool, beside *kube.Cluster,
 	report pipeline.Reporter, also ...rollout.Key) error {
 	release := r.of(environment.Management, definition)

@@ -16,16 +16,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// builtMachines are the machines of the cluster, as the cluster that counts lists them.
+// builtMachines are the machines of the cluster, as the authoritative cluster lists them.
 type builtMachines struct {
 	listed []capi.Machine
 	err    error // why they could not be listed
-	built  bool  // whether anything was built of the last values
+	built  bool  // whether anything was built with the last values
 }
 
-// machines lists the machines of the cluster. Before the pivot the provider's word that there are some is enough. The
-// provider that this run would use need not be the one that built it: only the bootstrap cluster knows whether there
-// are machines of another one.
+// machines lists the machines of the cluster. Before the pivot it is enough that the provider reports some. The cluster
+// may have been built with another provider than this run's. Only the bootstrap cluster knows those machines.
 func (c changes) machines(ctx context.Context, o clusters.Observation, v verdict, counts *kube.Cluster) (builtMachines,
 	error) {
 	all, err := capi.Machines(ctx, counts, "")
@@ -44,7 +43,7 @@ func (c changes) machines(ctx context.Context, o clusters.Observation, v verdict
 	return found, nil
 }
 
-// sayReplaced says which machines this run replaces: those whose templates are not the ones that the cluster has.
+// sayReplaced reports which machines this run replaces: those whose templates differ from the ones in the cluster.
 func (m builtMachines) sayReplaced(ctx context.Context, counts *kube.Cluster, applied *environment.Environment,
 	report pipeline.Reporter) error {
 	wanted, key, err := applied.Templates()
@@ -86,7 +85,7 @@ func (m builtMachines) sayReplaced(ctx context.Context, counts *kube.Cluster, ap
 	return nil
 }
 
-// named says how many there are of a sort, and which; nothing where there are none.
+// named returns the number and the names of the machines of a sort, or nothing if there are none.
 func named(names []string, sort string) []string {
 	if len(names) == 0 {
 		return nil
@@ -95,14 +94,14 @@ func named(names []string, sort string) []string {
 	return []string{fmt.Sprintf("%d %s (%s)", len(names), sort, strings.Join(names, ", "))}
 }
 
-// sayShell says what the cluster takes from the shell, for good.
+// sayShell reports the values that the cluster takes from the shell and keeps.
 func (c changes) sayShell(report pipeline.Reporter) {
 	if from := c.environment.FromShell(); len(from) > 0 {
 		report.Progress("taken from the shell, and kept by the cluster from now on: %s", strings.Join(from, ", "))
 	}
 }
 
-// sayKept says what the cluster keeps. A value of the shell that is not used is a warning.
+// sayKept reports the values that the cluster keeps. It warns of a value of the shell that is not used.
 func sayKept(report pipeline.Reporter, kept []environment.Kept) {
 	for _, k := range kept {
 		if k.Set {

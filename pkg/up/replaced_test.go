@@ -17,7 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
-// A run says which machines it replaces, and what a cluster keeps of its own although this shell has another value.
+// A run reports which machines it replaces, and which values a cluster keeps although this shell has others.
 func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 	capo := func(sets ...string) *environment.Environment {
 		return loaded(t, environment.Options{Name: "kubeadm-capo",
@@ -34,7 +34,7 @@ func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 		first, asked *environment.Environment
 		allowed      []string
 		unlisted     error
-		said         string // none: nothing is said of machines
+		said         string // empty: machines are not reported
 		also         string
 	}{
 		"the same": {first: first, asked: first},
@@ -91,7 +91,7 @@ func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 	}
 }
 
-// Machines are replaced for a variable of the shell only where the user names the value.
+// Machines are replaced because of a variable of the shell only if the user names the value.
 func TestReplacingMachinesForTheShellIsRefused(t *testing.T) {
 	of := func(image string) *environment.Environment {
 		return loaded(t, environment.Options{Name: "kubeadm-capo",
@@ -121,7 +121,7 @@ func TestReplacingMachinesForTheShellIsRefused(t *testing.T) {
 	}
 }
 
-// Until something was built of them, values of the shell are taken, and that is said.
+// Until something was built, a run takes the values of the shell, and reports them.
 func TestAFreshStartTakesTheShell(t *testing.T) {
 	asked := loaded(t, environment.Options{Name: "kubeadm-capd",
 		Variables: variables(map[string]string{"http_proxy": "http://p:1", "DOCKER_HOST": "unix:///x.sock"})})
@@ -150,7 +150,7 @@ func TestAFreshStartTakesTheShell(t *testing.T) {
 	}
 }
 
-// definitionOf is the Kustomization of the component `cluster` as the chart makes it.
+// definitionOf returns the Kustomization of the component `cluster` as the chart renders it.
 func definitionOf(t *testing.T, env *environment.Environment) client.Object {
 	t.Helper()
 	objects, err := env.Render(environment.Management, nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// ResumePhases are what ends a pivot that was interrupted, and nothing else, in order.
+// ResumePhases returns the phases that only finish an interrupted pivot, in order.
 func (u *Run) ResumePhases() []pipeline.Phase {
 	begun := begunPivot{world: u.world, environment: u.Environment.Argument()}
 	move := u.pivotMove()
@@ -29,17 +29,17 @@ func (u *Run) pivotMove() pivotMove {
 		now: u.world.Now}
 }
 
-// begunPivot looks for a pivot that was begun, and refuses where there is none: what is missing before one only `up`
-// makes.
+// begunPivot looks for a pivot that was begun, and refuses if there is none: only `up` creates what is missing before a
+// pivot.
 type begunPivot struct {
 	world       pivotSettler
 	environment string
 }
 
-// pivotSettler is what a command that is about the pivot only needs to begin.
+// pivotSettler is what a command for the pivot needs to begin.
 type pivotSettler interface {
 	settler
-	AskEngine(context.Context) (docker.Info, error) // ports that it publishes are where it runs
+	AskEngine(context.Context) (docker.Info, error) // it publishes ports on the machine where it runs
 }
 
 func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
@@ -64,8 +64,8 @@ func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
 	return b.world.UseAndSave(o)
 }
 
-// leftByRollback refuses to resume what a rollback, or a `down`, has begun: Flux in the management cluster is suspended
-// for a move out of it. Moving the definition into it would begin a pivot, and resume none.
+// leftByRollback refuses to resume a move that a rollback or a `down` began. It suspended Flux in the management
+// cluster to move the definition out. Moving the definition in would begin a pivot, and resume none.
 func leftByRollback(o clusters.Observation, v verdict, environment string) error {
 	if !o.Management.Suspended || v.decision == pivoted {
 		return nil

@@ -18,9 +18,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// RollbackPhases are what moves the definition back into the bootstrap cluster, in order. It is a pivot with the sides
-// exchanged, and as safe: a killed one is finished by the next rollback, or undone by `up`, which moves the definition
-// into the management cluster again.
+// RollbackPhases returns the phases that move the definition back into the bootstrap cluster, in order. A rollback is a
+// pivot with the sides exchanged, and as safe. If it is killed, the next rollback finishes it. Or `up` undoes it: it
+// moves the definition into the management cluster again.
 func (u *Run) RollbackPhases() []pipeline.Phase {
 	back := rollback{world: u.world, move: u.pivotMove(), environment: u.Environment.Argument()}
 	return []pipeline.Phase{
@@ -30,14 +30,14 @@ func (u *Run) RollbackPhases() []pipeline.Phase {
 	}
 }
 
-// rollback undoes a pivot while the bootstrap cluster is there and the management cluster is not well.
+// rollback undoes a pivot while the bootstrap cluster exists and the management cluster is unhealthy.
 type rollback struct {
 	world       returner
 	move        pivotMove
 	environment string
 }
 
-// returner is what a rollback needs of the world.
+// returner is what a rollback needs of the decider.
 type returner interface {
 	pivotSettler
 	mover
@@ -65,14 +65,14 @@ func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
 	return r.world.UseAndSave(o)
 }
 
-// returning reports whether an earlier rollback has begun to move. That Flux is suspended for one says less: it may
-// have been killed, or refused, right after that, and the management cluster may be well again since.
+// returning reports whether an earlier rollback has begun to move. Suspended Flux does not prove it: the rollback may
+// have been killed or refused right after that. The management cluster may be healthy again since.
 func returning(o clusters.Observation, scope clusters.Scope) bool {
 	return o.Management.Suspended && !pivot.Judge(o.Management.Holds, o.Bootstrap.Holds, scope).NothingMoved()
 }
 
-// canReturn returns why a pivot cannot be undone: both clusters must be known, and one of them hold it all. begun is
-// whether an earlier rollback was.
+// canReturn returns why a pivot cannot be undone. Both clusters must be known, and one of them must hold the whole
+// definition. begun reports that an earlier rollback began.
 func canReturn(o clusters.Observation, v verdict, begun bool, environment string) error {
 	switch {
 	case o.Bootstrap.Cluster == nil:
@@ -116,8 +116,8 @@ func (r rollback) unwell(ctx context.Context, management *kube.Cluster, report p
 	return nil
 }
 
-// unsuspended returns the Kustomizations of a cluster without those that a rollback has suspended, and whether there
-// are such: they say nothing of how well the cluster is. None stands for all.
+// unsuspended returns the Kustomizations of a cluster that no rollback has suspended, and reports whether one has
+// suspended others. A suspended Kustomization says nothing about the cluster's health. An empty result stands for all.
 func unsuspended(ctx context.Context, c *kube.Cluster, scope clusters.Scope) (left []client.ObjectKey, suspended bool,
 	err error) {
 	all, err := flux.Kustomizations(ctx, c)
@@ -150,7 +150,7 @@ func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	// Only now may the bootstrap cluster's Flux look after the definition again.
+	// Only now may Flux in the bootstrap cluster reconcile the definition again.
 	if err := clusters.Suspension(bootstrap, r.move.scope).Resume(lease.DetachUntilLost(ctx)); err != nil {
 		return fault.Retryable(fmt.Errorf("resume Flux in the bootstrap cluster: %w", err), fault.PivotFailed,
 			"The definition was moved back. Run the same command again.")

@@ -15,7 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// A pivot is undone only where it is known that it was finished, or that an earlier rollback was begun.
+// A pivot is undone only if it is known that it was finished, or that an earlier rollback was begun.
 func TestCanReturn(t *testing.T) {
 	answers := &kube.Cluster{}
 	both := func(b clusters.BootstrapState, m clusters.ManagementState) clusters.Observation {
@@ -26,7 +26,7 @@ func TestCanReturn(t *testing.T) {
 		o     clusters.Observation
 		v     verdict
 		begun bool
-		hint  string // "": it can
+		hint  string // empty: it can be undone
 	}{
 		"finished": {o: both(clusters.BootstrapMoved, clusters.ManagementActive),
 			v: verdict{decision: pivoted}},
@@ -58,9 +58,8 @@ func TestCanReturn(t *testing.T) {
 	}
 }
 
-// A rollback that was killed is no pivot that could be resumed, however far it came: resuming would move the definition
-// into a management cluster that is not well. Where the management cluster still holds all of it there is nothing to
-// begin.
+// A rollback that was killed is no pivot that could be resumed, however far it got. Resuming would move the definition
+// into an unhealthy management cluster. If the management cluster still holds everything, there is nothing to begin.
 func TestResumeBeginsNoPivotAfterARollback(t *testing.T) {
 	for name, tc := range map[string]struct {
 		b, m      clusters.BootstrapState
@@ -84,8 +83,7 @@ func TestResumeBeginsNoPivotAfterARollback(t *testing.T) {
 	}
 }
 
-// That Flux is suspended for a rollback says nothing once the management cluster still has everything: it is asked
-// again how well it is.
+// Suspended Flux proves no rollback if the management cluster still has everything: its health is checked again.
 func TestAStaleSuspensionIsNoBegunRollback(t *testing.T) {
 	stale := seen(clusters.BootstrapMoved, clusters.ManagementActive)
 	stale.Management.Suspended = true
@@ -106,7 +104,7 @@ func TestAStaleSuspensionIsNoBegunRollback(t *testing.T) {
 	}
 }
 
-// What a rollback has suspended says nothing of how well a cluster is.
+// What a rollback has suspended does not count for the health of a cluster.
 func TestWhatARollbackSuspendedIsNotAsked(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(kustomizev1.AddToScheme(scheme)); err != nil {

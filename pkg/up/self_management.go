@@ -16,19 +16,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// selfManagement proves, from the management cluster's own API, that it manages itself.
+// selfManagement proves, from the management cluster's own API, that this cluster manages itself.
 type selfManagement struct {
 	world    sideNamer
 	releases releases
 }
 
-// sideNamer knows the kubeconfig files that commands for people name.
+// sideNamer knows the kubeconfig files for commands that are shown to people.
 type sideNamer interface {
 	observer
 	Side(*kube.Cluster) clusters.Side
 }
 
-// run looks once a second: what counts is one consistent look at all of it, not a series of events.
+// run observes once a second. The proof is one consistent observation of everything, not a series of events.
 func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error {
 	management, err := s.world.Connected(clusters.ManagementName)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 			if err != nil {
 				return err
 			}
-			ended = nil // it ends well only with ctx
+			ended = nil // without an error it ends only with ctx
 		case <-ctx.Done():
 			return fault.Retryable(fmt.Errorf("%s: %w", lack, errors.Join(err, unmetError(found.unmet), ctx.Err())),
 				fault.ComponentStuck, "The bootstrap cluster is kept. Run the same command again to go on.")
@@ -72,7 +72,7 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 	}
 }
 
-// remarks warns of what is no part of the proof, and may be as somebody wants it. Nothing is changed because of it.
+// remarks warns of what is not part of the proof and may be intended. A warning changes nothing.
 func (s selfManagement) remarks(ctx context.Context, management *kube.Cluster, report pipeline.Reporter) error {
 	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
 	defer cancel()
@@ -105,7 +105,8 @@ func (s selfManagement) remarks(ctx context.Context, management *kube.Cluster, r
 	return pivot.ForgetMachines(ctx, management, s.releases.scope)
 }
 
-// look gives each half of a look a bound: an API server that hangs must not hold up the look at whether it is gone.
+// look gives each part of an observation its own time limit. An API server that hangs must not delay the check whether
+// it is gone.
 func (s selfManagement) look(ctx context.Context, management *kube.Cluster) (proof, error) {
 	unmet, err := s.managesItself(ctx, management)
 	if err != nil || len(unmet) > 0 {
@@ -120,8 +121,8 @@ func (s selfManagement) look(ctx context.Context, management *kube.Cluster) (pro
 	return canAct(ctx, management)
 }
 
-// canAct finds what keeps a cluster from acting that says of itself that all is ready: a status is what its controller
-// last wrote.
+// canAct finds what keeps a cluster from acting although it reports that all is ready. A status is only what its
+// controller wrote last.
 func canAct(ctx context.Context, management *kube.Cluster) (proof, error) {
 	o := readiness.Observe(ctx, management)
 	p := proof{manages: true, counted: true, healthy: o.Complete(), findings: readiness.Judge(o)}

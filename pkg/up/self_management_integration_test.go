@@ -14,7 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// warn has a management cluster that lost a machine since the pivot, and in which a tenant is paused. Nothing is
+// warn uses a management cluster that lost a machine since the pivot, and in which a tenant is paused. Nothing is
 // resumed.
 func warn(ctx context.Context, t *testing.T) {
 	own, tenant := fluxserver.NewCluster("warned", "mgmt"), fluxserver.NewCluster("warned", "tenant")
@@ -42,14 +42,14 @@ func warn(ctx context.Context, t *testing.T) {
 	}
 }
 
-// sides is a world that names the management cluster's kubeconfig.
+// sides is a world that knows the management cluster's kubeconfig.
 type sides struct{ seenWorld }
 
 func (sides) Side(c *kube.Cluster) clusters.Side {
 	return clusters.Side{Client: c.Client, Kubeconfig: "/state/kubeconfig"}
 }
 
-// warnings keeps them.
+// warnings records warnings.
 type warnings struct {
 	silence
 	said []string

@@ -14,22 +14,22 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Options is what a run of `up` is asked for.
+// Options are the inputs of a run of `up`.
 type Options struct {
 	clusters.Subject
 	Environment *environment.Environment // of the subject
 	bootstrap.Supplies
 	KeepBootstrap bool
-	// the name of the cluster, if the user says that it does not exist yet; of use only where nobody can list its
-	// machines
+	// The name of the cluster, if the user says that it does not exist yet. It matters only if the provider cannot list
+	// machines.
 	New              string
-	AllowChanges     []string          // keys of changes that may take something away from the cluster
-	BackupRecipients backup.Recipients // who can open backups; none: they are not encrypted
+	AllowChanges     []string          // keys of the changes that may remove something from the cluster
+	BackupRecipients backup.Recipients // who can open backups; without one they are not encrypted
 	BackupSigner     backup.Signer     // signs backups; without a key they are not signed
 	Version          string            // of cluster-init, for backups
 	Heartbeat        time.Duration
-	// Causes returns why something cannot get ready by itself, which ends a wait for it; nil: nobody looks. With
-	// KeepWaiting it ends none.
+	// Causes returns why something cannot get ready by itself, which ends a wait for it. Nil means not checked. With
+	// KeepWaiting a cause ends no wait.
 	Causes      func(context.Context) ([]rollout.Cause, error)
 	KeepWaiting bool
 }
@@ -38,11 +38,11 @@ type Options struct {
 type Run struct {
 	Options
 	world     *decider
-	resumes   bool              // whether an earlier run has left something, once the run has looked
-	published content.Published // of an embedded source, once it is
+	resumes   bool              // an earlier run has left something; the phase look sets it
+	published content.Published // of an embedded source, once it is published
 }
 
-// New returns a run that has not looked at anything yet.
+// New returns a run that has not observed anything yet.
 func New(o Options, p clusters.Parts) *Run {
 	return &Run{Options: o, world: newDecider(clusters.New(o.Subject, p), o.New != "")}
 }
@@ -50,6 +50,6 @@ func New(o Options, p clusters.Parts) *Run {
 // Requests returns how many API requests this run has sent so far to both clusters, the move included.
 func (u *Run) Requests() int64 { return u.world.Requests() }
 
-// Reach connects to those of the two clusters that answer, for a look at them after a failure, however far the run
-// came. The error tells of those that should answer and do not.
+// Reach connects to the clusters that answer, to diagnose a failure, however far the run came. The error reports those
+// that should answer and do not.
 func (u *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) { return u.world.Answering(ctx) }

@@ -12,45 +12,46 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// verdict is what `up` makes of an observation.
+// verdict is what `up` concludes from an observation.
 type verdict struct {
 	decision decision
 	why      string // for people: what was seen
-	warning  string // what could not be known, and does not stand in the way
+	warning  string // what is not known, and does not stop the run
 	refusal  error  // of refuse
-	again    bool   // of refuse: what is silent now may answer soon
+	again    bool   // of refuse: a silent cluster may answer soon
 }
 
-// decision is what `up` does about what is there.
+// decision is what `up` does next.
 type decision string
 
 const (
-	fresh   decision = "fresh"   // nothing is there: make a bootstrap cluster
-	goOn    decision = "go on"   // the bootstrap cluster answers, and the pivot is ahead
-	begun   decision = "begun"   // a pivot was begun, and nothing was moved yet: what comes before it may still change
+	fresh   decision = "fresh"   // nothing exists: create a bootstrap cluster
+	goOn    decision = "go on"   // the bootstrap cluster answers, and the pivot is still to come
+	begun   decision = "begun"   // a pivot was begun and has moved nothing yet: the phases before it run again
 	finish  decision = "finish"  // a move was interrupted: the pivot finishes it
-	pivoted decision = "pivoted" // the management cluster holds its definition, and nobody else does
-	start   decision = "start"   // something of ours is stopped: start it, and look again
-	refuse  decision = "refuse"  // it is not known what to do, or known that it would destroy something
+	pivoted decision = "pivoted" // only the management cluster holds its definition
+	start   decision = "start"   // something managed is stopped: start it, and observe again
+	refuse  decision = "refuse"  // it is not known what to do, or it would destroy something
 )
 
-// request is what a run is about, as far as a verdict needs it.
+// request is what a verdict needs to know about a run.
 type request struct {
 	environment, cluster, namespace string
 	place                           string // where the machines are
 	node                            string // container of the bootstrap cluster
-	kubeconfig                      string // where that of the management cluster goes
+	kubeconfig                      string // path of the management cluster's kubeconfig
 	backups                         string // folder
 	source, target                  clusters.Side
 	isNew                           bool // the user says that the cluster does not exist yet
-	// command that lists what the cluster has where nobody here can; empty: there is none
+	// A command that lists what the cluster has, for a provider that cannot list machines. Empty means that there is
+	// none.
 	find string
 }
 
 // observation is an observation as `up` reads it.
 type observation struct{ clusters.Observation }
 
-// judge makes a verdict of an observation. docs/design/how-it-works.md shows the same as a table.
+// judge derives a verdict from an observation. docs/design/how-it-works.md shows the rules as a table.
 func judge(of clusters.Observation, r request) verdict {
 	o := observation{of}
 	switch {
@@ -78,7 +79,7 @@ func judge(of clusters.Observation, r request) verdict {
 	return o.withoutDefinition(r) // clusters.BootstrapAbsent, clusters.BootstrapUnfinished, clusters.BootstrapEmpty
 }
 
-// teardownRequested refuses because a `down` was begun: what it has begun to delete must not be built on.
+// teardownRequested refuses because a `down` was begun: `up` must not build on what is being deleted.
 func (o observation) teardownRequested(r request) verdict {
 	holder := r.target
 	own := o.Management.Holds.Cluster(r.cluster)
@@ -125,8 +126,8 @@ func bootstrapHint(o observation, r request) string {
 		r.environment + "."
 }
 
-// beforePivot judges where the bootstrap cluster holds the Cluster, active: it has all of it, and it is the one that
-// counts, unless the management cluster holds the same.
+// beforePivot judges if the Cluster is active in the bootstrap cluster. That cluster then has the whole definition, and
+// is authoritative, unless the management cluster holds the same.
 func (o observation) beforePivot(r request) verdict {
 	switch o.Management.State {
 	case clusters.ManagementActive, clusters.ManagementPaused:
@@ -152,7 +153,7 @@ func (o observation) beforePivot(r request) verdict {
 	return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the pivot is ahead"}
 }
 
-// halfMoved judges where both sides may hold something, as pivot does.
+// halfMoved judges if both clusters may hold objects, as package pivot does.
 func (o observation) halfMoved(r request) verdict {
 	known := o.Management.State == clusters.ManagementActive || o.Management.State == clusters.ManagementPaused
 	if !known && o.Bootstrap.Holds.OwnPausedByHand(r.scope()) {
@@ -162,7 +163,7 @@ func (o observation) halfMoved(r request) verdict {
 		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
 	}
 	state := pivot.Judge(o.Bootstrap.Holds, o.Management.Holds, r.scope())
-	// else somebody paused the Cluster, and no pivot began
+	// Otherwise a person paused the Cluster, and no pivot began.
 	if state.Recovery() != nil && o.Bootstrap.Suspended && o.Management.Cluster != nil {
 		return verdict{decision: finish,
 			why: fmt.Sprintf("an earlier move of the definition was interrupted (%s): it is finished", state.Stage)}
@@ -177,8 +178,8 @@ func (o observation) halfMoved(r request) verdict {
 	return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the pivot is ahead"}
 }
 
-// pausedByHand refuses because a person has paused the Cluster in the bootstrap cluster: no move bears that, and only a
-// person resumes it.
+// pausedByHand refuses because a person has paused the Cluster in the bootstrap cluster. A move cannot run then, and
+// only a person resumes the Cluster.
 func pausedByHand(r request) verdict {
 	return verdict{decision: refuse, refusal: fault.New(fault.PivotRefused,
 		fmt.Sprintf("Cluster %s/%s is paused in the bootstrap cluster: a person has paused it, and no move",
@@ -186,18 +187,18 @@ func pausedByHand(r request) verdict {
 		"If nobody needs it paused, resume it, and run the same command again: "+resume(r.source, r))}
 }
 
-// resume is how a person resumes the Cluster on a side.
+// resume returns the command with which a person resumes the Cluster on a side.
 func resume(side clusters.Side, r request) string {
 	return pivot.Kubectl(side, r.scope()) + " patch clusters.cluster.x-k8s.io " + r.cluster +
 		` --type merge -p '{"spec":{"paused":null}}'`
 }
 
-// moved judges where a move emptied the bootstrap cluster: nothing in it is ever resumed.
+// moved judges if a move emptied the bootstrap cluster. Nothing in it is ever resumed.
 func (o observation) moved(r request) verdict {
 	switch o.Management.State {
 	case clusters.ManagementActive:
 		if !o.Bootstrap.Holds.Empty() {
-			if r.node == "" { // a bootstrap cluster of the user's own, which stays, may hold what is others'
+			if r.node == "" { // the user's own bootstrap cluster stays, and may hold objects of others
 				left := o.leftovers(r)
 				return verdict{decision: pivoted, why: "the management cluster holds its own definition",
 					warning: left.refusal.Error()}
@@ -226,7 +227,7 @@ func (o observation) moved(r request) verdict {
 			"delete in its namespace flux-system the HelmRelease and the Kustomizations that are suspended.")}
 }
 
-// leftovers refuses because a move did not take all: what is left would go with the bootstrap cluster.
+// leftovers refuses because a move left objects behind: they would be deleted with the bootstrap cluster.
 func (o observation) leftovers(r request) verdict {
 	var left []string
 	for _, object := range o.Bootstrap.Holds.Objects {
@@ -242,7 +243,7 @@ func (o observation) leftovers(r request) verdict {
 			"When nothing is left that is needed, delete the rest and run the same command again.")}
 }
 
-// withoutDefinition judges where the bootstrap cluster is not there or never held anything.
+// withoutDefinition judges if the bootstrap cluster does not exist or never held anything.
 func (o observation) withoutDefinition(r request) verdict {
 	switch o.Management.State {
 	case clusters.ManagementActive:
@@ -265,9 +266,9 @@ func (o observation) withoutDefinition(r request) verdict {
 	return o.withoutMachines(r, none)
 }
 
-// pausedTarget refuses because the management cluster's own Cluster is paused and nobody else holds it.
+// pausedTarget refuses because the management cluster's own Cluster is paused, and no other cluster holds it.
 func (o observation) pausedTarget(r request) verdict {
-	// what may be left in the bootstrap cluster reconciles nothing
+	// Objects left in the bootstrap cluster reconcile nothing.
 	state := pivot.Judge(clusters.Holding{}, o.Management.Holds, r.scope())
 	return verdict{decision: refuse, refusal: fault.Wrap(
 		fmt.Errorf("Cluster %s/%s is paused in the management cluster: a move was interrupted at its end, or somebody "+

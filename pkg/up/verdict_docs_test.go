@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// The page shows what judge does: each cell of its table is held against the verdict, and so is what its footnotes add.
+// The page shows what judge does: the test compares each cell of its table, and its footnotes, with the verdict.
 func TestThePageShowsTheVerdicts(t *testing.T) {
 	columns := []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent,
 		clusters.ManagementForeign,
@@ -56,7 +56,7 @@ func TestThePageShowsTheVerdicts(t *testing.T) {
 	}
 }
 
-// expectCell holds a verdict against a cell: its word, and whether a refusal is asked again (³).
+// expectCell compares a verdict with a cell: its word, and whether a refusal is retried (³).
 func expectCell(t *testing.T, where, cell string, o clusters.Observation) {
 	t.Helper()
 	word := strings.TrimRight(cell, " ¹²³⁴⁵⁶⁷")
@@ -70,7 +70,7 @@ func expectCell(t *testing.T, where, cell string, o clusters.Observation) {
 	}
 }
 
-// expectFootnotes holds what the footnotes say besides against verdicts.
+// expectFootnotes compares what the footnotes add with verdicts.
 func expectFootnotes(t *testing.T, b clusters.BootstrapState, m clusters.ManagementState, cell string) {
 	t.Helper()
 	expect := func(note string, want decision, change func(*clusters.Observation)) {
@@ -86,7 +86,7 @@ func expectFootnotes(t *testing.T, b clusters.BootstrapState, m clusters.Managem
 	}
 	expect("¹", refuse, machines(provider.Machine{Name: "demo-abc"}))
 	expect("²", none, func(o *clusters.Observation) { o.LocalEvidence.Building = true })
-	if b != clusters.BootstrapMoved { // whose Flux is suspended, or it would not be called so
+	if b != clusters.BootstrapMoved { // whose Flux is suspended by definition
 		expect("⁵", refuse, func(o *clusters.Observation) { o.Bootstrap.Suspended = false })
 	}
 	expect("⁷", refuse, func(o *clusters.Observation) { o.Bootstrap.Suspended = true })

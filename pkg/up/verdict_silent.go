@@ -12,8 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// withoutMachines returns none if no machine of the cluster exists. Making a second set of machines beside the first
-// would end in two clusters of one name.
+// withoutMachines returns none if no machine of the cluster exists. A second set of machines next to the first would
+// make two clusters of one name.
 func (o observation) withoutMachines(r request, none verdict) verdict {
 	silent := o.Management.State == clusters.ManagementSilent
 	switch {
@@ -56,11 +56,11 @@ func (o observation) withoutMachines(r request, none verdict) verdict {
 	return none
 }
 
-// perhapsBuilt returns none if the user says that the cluster is new, or the bootstrap cluster of an earlier run shows
-// it. Nobody here can list the machines: another machine or CI job may have built the cluster, and a second one of its
+// perhapsBuilt returns none if the user says that the cluster is new, or the bootstrap cluster of an earlier run proves
+// it. The provider cannot list machines: another machine or CI job may have built the cluster. A second cluster of its
 // name would work against it.
 func (o observation) perhapsBuilt(r request, none verdict) verdict {
-	earlier := o.Bootstrap.State != clusters.BootstrapAbsent && r.node != "" // made by a run that was allowed to begin
+	earlier := o.Bootstrap.State != clusters.BootstrapAbsent && r.node != "" // by a run that was allowed to begin
 	if r.isNew || earlier {
 		none.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made "+
 			"some, stop now", r.place, r.cluster)
@@ -77,7 +77,7 @@ func (o observation) perhapsBuilt(r request, none verdict) verdict {
 			" If it is a new cluster, add --new "+r.cluster+".")}
 }
 
-// unproven refuses because a kubeconfig is given that may be another cluster's: it would be written over.
+// unproven refuses because the given kubeconfig may be another cluster's: it would be overwritten.
 func (o observation) unproven(r request) verdict {
 	v := o.silentManagement(r, "whose kubeconfig that is cannot be known")
 	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
@@ -85,9 +85,9 @@ func (o observation) unproven(r request) verdict {
 	return v
 }
 
-// perhapsGone refuses because a cluster that is named does not answer, and the machines of this run's provider prove
-// nothing: another run may have made it in another cloud, on another engine, or with another provider. Only a person
-// can know that it is gone.
+// perhapsGone refuses because a named cluster does not answer, and the machines of this run's provider prove nothing.
+// Another run may have built it in another cloud, on another engine, or with another provider. Only a person can know
+// that it is gone.
 func (o observation) perhapsGone(r request, because string) verdict {
 	v := o.silentManagement(r, because)
 	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
@@ -98,7 +98,7 @@ func (o observation) perhapsGone(r request, because string) verdict {
 	return v
 }
 
-// ifGone is how a person says that the cluster is gone: what names it is taken away.
+// ifGone returns how a person confirms that the cluster is gone: by removing the kubeconfigs that name it.
 func (o observation) ifGone(r request) string {
 	var remove []string
 	if len(o.Management.Files) > 0 {
@@ -113,18 +113,18 @@ func (o observation) ifGone(r request) string {
 	return "If its cluster is gone, remove its kubeconfig: " + strings.Join(remove, " && ") + "."
 }
 
-// waitHint is what helps most often: an API server is silent while its machine is replaced or busy.
+// waitHint helps most often: an API server is silent while its machine is replaced or busy.
 const waitHint = "Wait a few minutes, and run the same command again: it resumes."
 
-// silentManagement refuses because a cluster that is named does not answer.
+// silentManagement refuses because a named cluster does not answer.
 func (o observation) silentManagement(r request, because string) verdict {
 	hint := o.AnswerHint(r.environment, waitHint+
 		" Else start what it runs on, or restore the network in between. Its kubeconfig is "+o.Management.Named+".")
-	if !o.Management.Answered { // nobody deletes what was there a moment ago because it is silent for another
+	if !o.Management.Answered { // a cluster that answered a moment ago is not gone: do not suggest cleanup
 		hint += " If nothing of the environment is needed: cluster-init cleanup " + r.environment + "."
 	}
 	err := fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err)
-	if clusters.Answered(o.Management.Err) { // credentials and certificates do not heal
+	if clusters.Answered(o.Management.Err) { // wrong credentials and certificates do not go away by themselves
 		return verdict{decision: refuse, again: true, refusal: fault.Wrap(err, fault.ClusterUnreachable, hint)}
 	}
 	return verdict{decision: refuse, again: true, refusal: fault.Retryable(err, fault.ClusterUnreachable, hint)}

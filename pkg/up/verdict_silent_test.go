@@ -16,8 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// A management cluster that does not answer, and no machine where this run looks: the machines may be where another run
-// looked. Only what the state folder tells of the runs before can say that there was no pivot.
+// The management cluster does not answer, and this run finds no machine: the machines may be where another run looked.
+// Only the local evidence of earlier runs can show that there was no pivot.
 func TestASilentManagementClusterWithoutMachines(t *testing.T) {
 	unreadable := errors.New("permission denied")
 	for name, tc := range map[string]struct {
@@ -56,7 +56,7 @@ func TestASilentManagementClusterWithoutMachines(t *testing.T) {
 	}
 }
 
-// A cluster that answers is not gone, whatever the state folder says.
+// A cluster that answers is not gone, whatever the local evidence is.
 func TestAClusterThatRefusesIsNotGone(t *testing.T) {
 	for name, err := range map[string]error{"credentials": apierrors.NewUnauthorized("Unauthorized"),
 		"not ready": apierrors.NewServiceUnavailable("etcd"),
@@ -70,8 +70,8 @@ func TestAClusterThatRefusesIsNotGone(t *testing.T) {
 	}
 }
 
-// A cluster that answers and refuses runs, and its network is well: what helps is another kubeconfig, or another
-// certificate.
+// A cluster that answers and refuses is running, and its network is healthy. The remedy is another kubeconfig or
+// another certificate.
 func TestWhyAManagementClusterIsSilentSaysWhatHelps(t *testing.T) {
 	asked := func(err error) error {
 		return fault.Retryable(fmt.Errorf("asking the API server at https://192.0.2.1: %w", err),
@@ -114,8 +114,8 @@ func TestWhyAManagementClusterIsSilentSaysWhatHelps(t *testing.T) {
 	}
 }
 
-// An API server that has answered to this run and is silent now is waited for: nobody is told to delete what was there
-// a moment ago.
+// A run waits for an API server that has answered it before and is silent now. No hint suggests deleting a cluster that
+// was there a moment ago.
 func TestASilentManagementClusterIsWaitedFor(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answered bool

@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// seen makes an observation as the real one would: what each side holds follows from its state.
+// seen returns an observation as the real one would be: what each side holds follows from its state.
 func seen(b clusters.BootstrapState, m clusters.ManagementState, machines ...provider.Machine) clusters.Observation {
 	own := func(paused bool) clusters.Holding {
 		object := capi.Object{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Namespace: "ns", Name: "demo"}
@@ -56,8 +56,8 @@ func seen(b clusters.BootstrapState, m clusters.ManagementState, machines ...pro
 var thisRun = request{environment: "env", cluster: "demo", namespace: "ns", place: "Docker",
 	node: "demo-bootstrap-control-plane", kubeconfig: "/state/kubeconfig", backups: "/state"}
 
-// The table of verdicts: a row for each state of the bootstrap cluster, a column for each of the management cluster,
-// without machines. A refusal is written as its exit code's fault; ? means that it is asked again for a while.
+// The table of verdicts without machines: a row for each state of the bootstrap cluster, a column for each of the
+// management cluster. A refusal is the fault of its exit code; ? means that it is retried for a while.
 func TestVerdicts(t *testing.T) {
 	columns := []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent,
 		clusters.ManagementForeign,
@@ -98,7 +98,7 @@ func short(v verdict) string {
 	return string(fault.CodeOf(v.refusal))
 }
 
-// Where no cluster holds the definition, the machines decide.
+// If no cluster holds the definition, the machines decide.
 func TestVerdictsOnMachines(t *testing.T) {
 	running, stopped, paused := provider.Machine{Name: "demo-abc"}, provider.Machine{Name: "demo-abc", Stopped: true},
 		provider.Machine{Name: "demo-lb", Paused: true}
@@ -202,8 +202,8 @@ func TestVerdictsOnMachines(t *testing.T) {
 	}
 }
 
-// Where nobody can list machines, only the user knows that a cluster is new: a CI job that has lost its state folder
-// would build a second one. A cluster of the user's own in place of kind shows nothing.
+// If the provider cannot list machines, only the user knows that a cluster is new. A CI job that has lost its state
+// folder would build a second one. A bootstrap cluster that the user provides proves nothing.
 func TestACloudThatCannotBeAskedNeedsAWord(t *testing.T) {
 	for name, tc := range map[string]struct {
 		b     clusters.BootstrapState
@@ -243,7 +243,7 @@ func notChecked(err error) func(*clusters.Observation) {
 	return func(o *clusters.Observation) { o.MachinesErr = err }
 }
 
-// Every refusal tells a person what to do, and never to run what would lose the definition.
+// Every refusal has a hint for a person, and no hint would lose the definition.
 func TestRefusalsSayWhatHelps(t *testing.T) {
 	for _, b := range []clusters.BootstrapState{clusters.BootstrapAbsent, clusters.BootstrapUnfinished,
 		clusters.BootstrapSilent,
@@ -268,14 +268,14 @@ func TestRefusalsSayWhatHelps(t *testing.T) {
 	}
 }
 
-// Flux is the first that a pivot suspends and a user's pause suspends nothing: what a user paused stays so.
+// A pivot suspends Flux first, and a user's pause suspends nothing: what a user paused stays paused.
 func TestWhatAUserPausedIsNotResumed(t *testing.T) {
 	for _, m := range []clusters.ManagementState{clusters.ManagementEmpty, clusters.ManagementPaused} {
 		for _, b := range []clusters.BootstrapState{clusters.BootstrapActive, clusters.BootstrapPaused} {
 			o := seen(b, m)
 			o.Bootstrap.Suspended = false
 			want := "pivot/failed"
-			if b == clusters.BootstrapActive && m == clusters.ManagementEmpty { // the pivot is ahead
+			if b == clusters.BootstrapActive && m == clusters.ManagementEmpty { // the pivot is still to come
 				want = "go on"
 			}
 			if v := judge(o, thisRun); short(v) != want {
@@ -294,8 +294,8 @@ func TestWhatAUserPausedIsNotResumed(t *testing.T) {
 	}
 }
 
-// A move pauses with a mark. What is paused without it a person has paused, whether a pivot was begun or not: nothing
-// of it is resumed or moved, and nobody tells of a move.
+// A move pauses with a mark. A person has paused what is paused without it, whether a pivot was begun or not. Nothing
+// of it is resumed or moved, and no text mentions a move.
 func TestWhatAPersonPausedDuringTheBuild(t *testing.T) {
 	for _, m := range []clusters.ManagementState{clusters.ManagementAbsent, clusters.ManagementSilent,
 		clusters.ManagementEmpty} {
@@ -319,8 +319,8 @@ func TestWhatAPersonPausedDuringTheBuild(t *testing.T) {
 	}
 }
 
-// Flux is suspended first of all. Until the target has something of it, what the run before could not pivot with can
-// still be changed.
+// Flux is suspended first. Until the target has some of the objects, the cause of an earlier failure to pivot can still
+// be fixed.
 func TestAPivotThatMovedNothingIsOnlyBegun(t *testing.T) {
 	class := capi.Object{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "ClusterClass", Namespace: "ns", Name: "class"}
 	other := capi.Object{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "of-a-tenant"}
@@ -361,7 +361,7 @@ func TestOthersKeepTheBootstrapCluster(t *testing.T) {
 	}
 }
 
-// A move that did not take everything: what is left goes with the bootstrap cluster, unless a person looks.
+// A move left objects behind: they would be deleted with the bootstrap cluster, so a person has to decide.
 func TestWhatAMoveLeftIsNamed(t *testing.T) {
 	left := capi.Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "demo-load-balancer"}
 	for m, want := range map[clusters.ManagementState]string{clusters.ManagementActive: "ConfigMap ns/demo-load-balancer",
@@ -376,8 +376,8 @@ func TestWhatAMoveLeftIsNamed(t *testing.T) {
 	}
 }
 
-// A bootstrap cluster of the user's own stays, with what it holds of others, and has no node whose container could be
-// looked at.
+// A bootstrap cluster that the user provides stays, with the objects of others. It has no node whose container could be
+// inspected.
 func TestABootstrapClusterOfTheUsersOwn(t *testing.T) {
 	own := thisRun
 	own.node = ""
@@ -396,7 +396,7 @@ func TestABootstrapClusterOfTheUsersOwn(t *testing.T) {
 	}
 }
 
-// What a `down` has begun to delete is not built on, wherever it is.
+// `up` does not build on what a `down` has begun to delete, wherever that is.
 func TestWhatGoesDownIsNotBuiltOn(t *testing.T) {
 	r := request{environment: "env", cluster: "demo", namespace: "ns", source: clusters.Side{Kubeconfig: "/b"},
 		target: clusters.Side{Kubeconfig: "/m"}}
@@ -430,8 +430,8 @@ func TestWhatGoesDownIsNotBuiltOn(t *testing.T) {
 	}
 }
 
-// A person has paused the Cluster in the bootstrap cluster. Its resumption is advised only while the management cluster
-// does not hold it, too.
+// A person has paused the Cluster in the bootstrap cluster. The hint to resume it appears only while the management
+// cluster does not hold it, too.
 func TestVerdictsOnAPersonsPause(t *testing.T) {
 	for m, advised := range map[clusters.ManagementState]bool{
 		clusters.ManagementAbsent: true, clusters.ManagementSilent: true, clusters.ManagementEmpty: true,
@@ -447,8 +447,8 @@ func TestVerdictsOnAPersonsPause(t *testing.T) {
 	}
 }
 
-// Only a management cluster that holds its own definition counts by itself, where nobody can be asked about the
-// bootstrap cluster.
+// Only a management cluster that holds its own definition counts by itself, if it cannot be checked whether a bootstrap
+// cluster exists.
 func TestByItself(t *testing.T) {
 	for name, tc := range map[string]struct {
 		bootstrap        clusters.BootstrapState

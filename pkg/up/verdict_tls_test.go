@@ -26,8 +26,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// A management cluster whose certificate has expired runs: what helps is another certificate. The error is that of a
-// real handshake.
+// A management cluster whose certificate has expired is running: the remedy is another certificate. The error is that
+// of a real handshake.
 func TestAnExpiredCertificateIsNoClusterThatIsGone(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ends    time.Time
@@ -48,7 +48,7 @@ func TestAnExpiredCertificateIsNoClusterThatIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := seen(clusters.BootstrapAbsent, clusters.ManagementSilent)
-		// else no pivot was made, and it would be taken for gone
+		// Otherwise no pivot was made, and the cluster would count as gone.
 		o.LocalEvidence.Building, o.Management.Err = true, c.Reachable(t.Context())
 		v := judge(o, thisRun)
 		if short(v) != "cluster/unreachable?" ||
@@ -59,7 +59,7 @@ func TestAnExpiredCertificateIsNoClusterThatIsGone(t *testing.T) {
 	}
 }
 
-// serve answers every request with a status, with a certificate that ends then, and returns the address and that
+// serve answers every request with a status, with a certificate that ends then. It returns the address and that
 // certificate.
 func serve(t *testing.T, ends time.Time, status int) (address string, certificate []byte) {
 	t.Helper()
@@ -78,7 +78,7 @@ func serve(t *testing.T, ends time.Time, status int) (address string, certificat
 	server := httptest.NewUnstartedServer(
 		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}}}
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it tells of the handshake that fails
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it reports the handshake that fails
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	return server.URL, certificate
