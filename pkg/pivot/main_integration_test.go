@@ -92,7 +92,7 @@ func newStageOf(t *testing.T, objects []*unstructured.Unstructured, edits ...fix
 		}
 		return '-'
 	}, t.Name()))
-	// two tests may differ only in what is cut off, and a name must not end with a hyphen
+	// two tests may differ only in the part that is dropped, and a name must not end with a hyphen
 	if len(name) > 63 {
 		sum := fnv.New32a()
 		_, _ = sum.Write([]byte(name))
