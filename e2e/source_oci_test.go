@@ -43,8 +43,8 @@ func TestSourceOCI(t *testing.T) {
 	from := append(strings.Fields(flags), "--source-insecure")
 	t.Run("a source that cannot be read is reported before anything is made", func(t *testing.T) {
 		stranger.refusedEarly(t, known.password, "401", from...)
-		l.refusedEarly(t, known.password, "nothing is there", append(from, "--source-chart-tag", "0.0.0-other")...)
-		l.refusedEarly(t, known.password, "nothing is there", append(from, "--source-url", prefix+"/other")...)
+		l.refusedEarly(t, known.password, "Check the address", append(from, "--source-chart-tag", "0.0.0-other")...)
+		l.refusedEarly(t, known.password, "Check the address", append(from, "--source-url", prefix+"/other")...)
 	})
 }
 
