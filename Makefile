@@ -129,7 +129,7 @@ e2e:
 
 ## e2e-matrix: the extended end-to-end tests; 2.7 hours
 # (Several machines, rolling replacement, RKE2 on OpenStack, formats, reboots, two runs at once, proxies, mirrors, TLS;
-# docs/contributing/measurements.md has the last result)
+# docs/contributing/evidence/measurements.md has the last result)
 e2e-matrix: build
 	@bundle=$$($(LAB) prepare --env $(ALL_ENVS) --offline) && clouds=$$($(LAB) openstack start) && \
 	OS_CLIENT_CONFIG_FILE=$$clouds $(E2E) -timeout 240m -run '^TestMatrix' ./e2e
