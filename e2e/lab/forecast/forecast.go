@@ -16,8 +16,8 @@ type machine struct {
 	missing []string // of these, those that are not built yet
 }
 
-// What the parts took on 2 cores, see docs/contributing/evidence/measurements.md. They are here to set expectations, and no test
-// holds them.
+// What the parts took on 2 cores, see docs/contributing/evidence/measurements.md. They are here to set expectations,
+// and no test holds them.
 const (
 	installEngine   = 30 * time.Second
 	compileCLI      = 210 * time.Second
