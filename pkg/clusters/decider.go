@@ -40,6 +40,19 @@ func (d Decider[V]) JudgeUntil(ctx context.Context, observe func(context.Context
 	return o, v, made, err
 }
 
+// Standing observes until a verdict stands, or no better one is expected. It starts and writes nothing. The error is
+// the refusal of the last verdict, or why ctx ended.
+func (d Decider[V]) Standing(ctx context.Context, observe func(context.Context) Observation) (o Observation, v V,
+	err error) {
+	o, v, made, err := d.JudgeUntil(ctx, observe, func(_ Observation, _ V, made Decision) (done, again bool) {
+		return made.Refusal == nil, made.Retryable
+	})
+	if err == nil {
+		err = made.Refusal
+	}
+	return o, v, err
+}
+
 // Confirm observes again right before an irreversible step. It fails unless the caller allows the verdict: with the
 // refusal, with stopped if a container has stopped, else with the code fault.Busy.
 func (d Decider[V]) Confirm(ctx context.Context, allows func(V) bool, stopped error) (Observation, error) {

@@ -22,14 +22,7 @@ func newDecider(w *clusters.World) *decider {
 // look observes the clusters until a decision is possible or its time is over. It changes, starts and writes nothing.
 // If something is stopped, it reports that at once.
 func (w *decider) look(ctx context.Context) (clusters.Observation, verdict, error) {
-	o, v, made, err := w.JudgeUntil(ctx, w.Observe, func(_ clusters.Observation, v verdict, _ clusters.Decision) (
-		done, again bool) {
-		return v.decision != refuse, v.again
-	})
-	if err == nil {
-		err = made.Refusal
-	}
-	return o, v, err
+	return w.Standing(ctx, w.Observe)
 }
 
 // peekBootstrap observes as look does, but only the bootstrap cluster if that records the teardown of the Cluster. The

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
-	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -60,15 +59,10 @@ func (u *Run) observeEarlierRun(ctx context.Context, report pipeline.Reporter) e
 	if err := registry.CheckOurs(ctx, w.Docker, u.Environment.ClusterName()); err != nil {
 		return err
 	}
-	o, v, _, err := w.JudgeUntil(ctx, w.Observe, func(_ clusters.Observation, v verdict, _ clusters.Decision) (
-		done, again bool) {
-		return v.decision != refuse, v.again
-	})
+	o, v, err := w.Standing(ctx, w.Observe)
 	switch {
 	case err != nil:
 		return err
-	case v.decision == refuse:
-		return v.refusal
 	case v.decision == start:
 		report.Progress("something of %s is stopped: up starts it and looks again", u.Environment.ClusterName())
 		return nil

@@ -43,15 +43,9 @@ func (w *decider) progress(ctx context.Context) (decision, error) {
 	if _, err := w.Connected(clusters.ManagementName); err != nil { // no cluster was observed that could hold it
 		return goOn, nil
 	}
-	o, v, _, err := w.JudgeUntil(ctx, w.ObserveClusters, func(_ clusters.Observation, v verdict, _ clusters.Decision) (
-		done, again bool) {
-		return v.decision != refuse, v.again
-	})
-	if err == nil && v.decision == refuse {
-		err = errors.Join(v.refusal, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster))
-	}
-	if err != nil {
-		return refuse, err
+	o, v, err := w.Standing(ctx, w.ObserveClusters)
+	if err != nil { // its hint may name the file
+		return refuse, errors.Join(err, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster))
 	}
 	return v.decision, nil
 }
