@@ -139,6 +139,11 @@ type viewed struct {
 	environment *environment.Environment
 }
 
+// use has the command work with the same environment with other values: what it compares, and the secrets that it masks.
+func (v *viewed) use(env *environment.Environment) {
+	v.environment, v.Identity = env, clusters.IdentityOf(env)
+}
+
 // up returns a run of `up` that is asked for its verdict only.
 func (v *viewed) up() *up.Run {
 	return up.New(up.Options{Subject: v.Subject, Environment: v.environment}, v.Parts)

@@ -89,7 +89,7 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if lacks == nil {
-		looking.environment = applied
+		looking.use(applied)
 	}
 	run := looking.up()
 	diagnosed := diagnosedStatus{run: run, world: looking.World, lacks: lacks}
