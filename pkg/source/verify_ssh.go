@@ -99,7 +99,7 @@ func explainSSH(err error, knownHosts, address string) error {
 	}
 	if strings.Contains(err.Error(), "unable to authenticate") {
 		return fault.New(fault.SourceUnreadable, "the server does not accept the key",
-			"Add its public key to the repository (ssh-keygen -y -f KEY prints it), or set another key with  "+
+			"Add its public key to the repository (ssh-keygen -y -f KEY prints it), or set another key with "+
 				"--source-ssh-key.")
 	}
 	return fault.Wrap(err, fault.SourceUnreadable, "Check the address, and that an ssh server answers there.")
