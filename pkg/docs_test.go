@@ -157,3 +157,28 @@ func TestPagesForUsersHaveNoEvidence(t *testing.T) {
 		}
 	}
 }
+
+// TestContributingNamesWhatExists verifies the paths and files that CONTRIBUTING.md sends a newcomer to.
+func TestContributingNamesWhatExists(t *testing.T) {
+	text, err := os.ReadFile("../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]bool{}
+	err = filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		files[filepath.Base(path)], files["pkg/"+path] = true, true
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`(pkg/[a-z0-9_/.]+|[a-z_]+\\.go)`").FindAllStringSubmatch(string(text), -1)
+	if len(named) < 20 {
+		t.Fatalf("only %d paths were found", len(named))
+	}
+	for _, path := range named {
+		if !files[strings.TrimSuffix(path[1], "/")] {
+			t.Errorf("CONTRIBUTING.md names %s, which does not exist", path[1])
+		}
+	}
+}
