@@ -64,7 +64,9 @@ func size(bytes int64) string {
 }
 
 // rate formats the speed of a step until now.
-func rate(s bundle.Step) string { return perSecond(s.Sent, s.Elapsed) }
+func rate(s bundle.Step) string {
+	return fmt.Sprintf("%.1f MiB/s", float64(s.Sent)/(1<<20)/max(s.Elapsed.Seconds(), 0.001))
+}
 
 // nothingToDo is the result of a Check that found nothing to do.
 func nothingToDo(why string) (pipeline.Status, error) {
