@@ -100,17 +100,24 @@ func (e *Environment) given(phase Phase) map[string]any {
 	return merge(merge(values, e.effective.merged()), map[string]any{"phase": string(phase)})
 }
 
-func release() chartutil.ReleaseOptions {
-	return chartutil.ReleaseOptions{Name: ReleaseName, Namespace: Namespace, Revision: 1, IsInstall: true}
+// renderValues returns what templates see. It does not check the values with the chart's schema: checkSchema does, and
+// Helm would fetch what a schema refers to.
+func renderValues(c *chart.Chart, given map[string]any) (chartutil.Values, error) {
+	return chartutil.ToRenderValuesWithSchemaValidation(c, given, chartutil.ReleaseOptions{Name: ReleaseName,
+		Namespace: Namespace, Revision: 1, IsInstall: true}, chartutil.DefaultCapabilities, true)
 }
 
 // Render returns the objects that the chart makes in a phase. overrides is the HelmRelease's own spec.values, which win
 // over all others. The error is a fault that names the wrong value.
 func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstructured.Unstructured, error) {
-	values, err := chartutil.ToRenderValues(e.chart, merge(e.given(phase), overrides), release(),
-		chartutil.DefaultCapabilities)
+	values, err := renderValues(e.chart, merge(e.given(phase), overrides))
 	if err != nil {
 		return nil, fault.Join(e.explain(phase, err)...)
+	}
+	if settled, ok := values["Values"].(chartutil.Values); ok {
+		if err := e.checkSchema(settled); err != nil {
+			return nil, err
+		}
 	}
 	rendered, err := engine.Render(e.chart, values)
 	if err != nil {

@@ -5,8 +5,10 @@ package environment
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"helm.sh/helm/v3/pkg/chart"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -67,7 +69,8 @@ type Environment struct {
 	namesOnly bool
 	ranges    func(*Environment) []Range
 	chart     *chart.Chart
-	bootstrap []byte // bootstrap.values.yaml as it is in the chart
+	schema    *jsonschema.Schema // of the chart; nil: no values are checked with it
+	bootstrap []byte             // bootstrap.values.yaml as it is in the chart
 	documents documents
 	overrides map[string]any           // what cluster-init decides
 	user      map[string]any           // values files and --set
@@ -99,6 +102,10 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
+	schema, err := compileSchema(loaded.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", chartFolder, err)
+	}
 	s := newSubstituter(ctx, options)
 	name, builtOn, docs, err := build(options, s)
 	files := s.layers
@@ -107,9 +114,9 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 		return nil, all // there are no values to check
 	}
 	env := &Environment{name: name, argument: options.Name, builtOn: builtOn, title: title(options.Name),
-		namesOnly: options.NamesOnly, ranges: options.Ranges, chart: loaded, bootstrap: bootstrapValues,
-		documents: docs,
-		files:     files, valuesFiles: valuesFiles, filled: s.filled}
+		namesOnly: options.NamesOnly, ranges: options.Ranges, chart: loaded, schema: schema,
+		bootstrap: bootstrapValues, documents: docs,
+		files: files, valuesFiles: valuesFiles, filled: s.filled}
 	setsErr := env.userValues(options.Sets)
 	env.resettle()
 	if options.Secrets != nil {

@@ -26,9 +26,6 @@ func (e *Environment) explain(phase Phase, err error) []error {
 	if found := chartFailure.FindAllStringSubmatchIndex(text, -1); found != nil {
 		return e.chartProblems(text, found)
 	}
-	if _, list, ok := strings.Cut(text, ReleaseName+":\n"); ok {
-		return e.schemaProblems(list)
-	}
 	return []error{fault.New(fault.ValuesInvalid, fmt.Sprintf("render chart %s in phase %s: %s", ReleaseName, phase,
 		text), valuesHint)}
 }

@@ -56,7 +56,7 @@ func TemplatesOf(variables map[string]string) Templates {
 // definition is the Kustomization of the component `cluster`, whether or not the values are consistent.
 func (e *Environment) definition() (*unstructured.Unstructured, error) {
 	alone, unchecked := *e.chart, *e
-	alone.Templates, alone.Schema = nil, nil
+	alone.Templates, unchecked.schema = nil, nil
 	for _, template := range e.chart.Templates {
 		if strings.HasSuffix(template.Name, ".tpl") || template.Name == "templates/kustomizations.yaml" {
 			alone.Templates = append(alone.Templates, template)

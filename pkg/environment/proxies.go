@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
 )
 
@@ -69,8 +68,7 @@ func (e *Environment) renderTemplate(phase Phase, name string) (string, error) {
 			alone.Templates = append(alone.Templates, template)
 		}
 	}
-	values, err := chartutil.ToRenderValuesWithSchemaValidation(&alone, e.given(phase), release(),
-		chartutil.DefaultCapabilities, true)
+	values, err := renderValues(&alone, e.given(phase))
 	if err != nil {
 		return "", fmt.Errorf("read %s from chart %s: %w", name, ReleaseName, err)
 	}

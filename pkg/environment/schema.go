@@ -1,90 +1,152 @@
 package environment
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chartutil"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
-// violation is an objection of the schema to one value.
-type violation struct{ pointer, message string }
-
-// violationLine is a line of Helm's schema validator: its indentation, the place of the value, the message.
-var violationLine = regexp.MustCompile(`^( *)- at '([^']*)': (.*)$`)
-
-// extraProperty finds the first key that is not in the schema.
-var extraProperty = regexp.MustCompile(`^additional propert[a-z]+ '([^']*)'`)
-
-// checkSchema checks the values with the chart's schema.
-func (e *Environment) checkSchema(phase Phase) error {
-	if err := chartutil.ValidateAgainstSchema(e.chart, e.Values(phase)); err != nil {
-		return fault.Join(e.explain(phase, err)...)
+// compileSchema compiles the schema of a chart. A reference to another file or to an address is an error: a chart may
+// come from others, and its schema fetches nothing.
+func compileSchema(text []byte) (*jsonschema.Schema, error) {
+	if len(text) == 0 {
+		return nil, nil
 	}
-	return nil
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", SchemaFile, err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(jsonschema.SchemeURLLoader{}) // it has no loader for any scheme
+	if err := compiler.AddResource("file:///"+SchemaFile, document); err != nil {
+		return nil, fmt.Errorf("read %s: %w", SchemaFile, err)
+	}
+	schema, err := compiler.Compile("file:///" + SchemaFile)
+	if err != nil {
+		return nil, fmt.Errorf("compile %s: %w", SchemaFile, err)
+	}
+	return schema, nil
 }
 
-// parseViolations parses the validator's list. Objections to several values of one map are below a heading of that map,
-// and so are those of its rules. Below a heading of alternatives are all that do not match. The order is random.
-func parseViolations(text string) []violation {
-	var found []violation
-	alternatives := -1 // the indentation of the heading of alternatives; -1: not below one
-	for _, line := range strings.Split(text, "\n") {
-		match := violationLine.FindStringSubmatch(line)
-		if match == nil {
-			continue
-		}
-		indent, message := len(match[1]), match[3]
-		switch last := len(found) - 1; {
-		case alternatives >= 0 && indent > alternatives:
-			found[last].message += "; " + message
-			continue
-		case message == "validation failed" || message == "'allOf' failed":
-			continue
-		}
-		alternatives = -1
-		if strings.HasPrefix(message, "'oneOf' failed") || strings.HasPrefix(message, "'anyOf' failed") {
-			alternatives = indent
-		}
-		found = append(found, violation{match[2], message})
+// violation is an objection of the schema to one value. Of alternatives that do not match, it has each objection.
+type violation struct {
+	pointer string // the JSON pointer of the value
+	kinds   []jsonschema.ErrorKind
+}
+
+// violations returns the objections of the schema to values, in the order of their places.
+func violations(schema *jsonschema.Schema, values map[string]any) ([]violation, error) {
+	if schema == nil {
+		return nil, nil
 	}
-	slices.SortFunc(found, func(a, b violation) int {
-		return strings.Compare(a.pointer+a.message,
-			b.pointer+b.message)
+	err := schema.Validate(values)
+	if err == nil {
+		return nil, nil
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return nil, fmt.Errorf("check the values with %s: %w", SchemaFile, err)
+	}
+	found := flatten(invalid)
+	slices.SortFunc(found, func(a, b violation) int { // the library's order is random
+		return strings.Compare(a.pointer+a.message(), b.pointer+b.message())
 	})
-	return found
+	return found, nil
 }
 
-// schemaProblems makes a fault of each violation.
-func (e *Environment) schemaProblems(text string) []error {
-	found := parseViolations(text)
-	if len(found) == 0 {
-		return []error{fault.New(fault.ValuesInvalid, "values do not fit the chart's schema:\n"+strings.TrimSpace(text),
-			valuesHint)}
+// flatten returns the objections without the headings that group them.
+func flatten(e *jsonschema.ValidationError) []violation {
+	switch e.ErrorKind.(type) {
+	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
+		var found []violation
+		for _, cause := range e.Causes {
+			found = append(found, flatten(cause)...)
+		}
+		return found
+	}
+	v := violation{pointer: pointerOf(e.InstanceLocation), kinds: []jsonschema.ErrorKind{e.ErrorKind}}
+	for _, cause := range e.Causes {
+		for _, alternative := range flatten(cause) {
+			v.kinds = append(v.kinds, alternative.kinds...)
+		}
+	}
+	return []violation{v}
+}
+
+// pointerOf returns a JSON pointer as RFC 6901 writes it.
+func pointerOf(keys []string) string {
+	var b strings.Builder
+	for _, key := range keys {
+		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key))
+	}
+	return b.String()
+}
+
+// message returns the objection in the library's words, which may quote the value.
+func (v violation) message() string { return v.text(inEnglish) }
+
+// text joins the objections, each in the words of say.
+func (v violation) text(say func(jsonschema.ErrorKind) string) string {
+	var parts []string
+	for _, k := range v.kinds {
+		parts = append(parts, say(k))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func inEnglish(k jsonschema.ErrorKind) string {
+	return k.LocalizedString(message.NewPrinter(language.English))
+}
+
+// extra returns the first key that is not in the schema, or "".
+func (v violation) extra() string {
+	if unknown, ok := v.kinds[0].(*kind.AdditionalProperties); ok {
+		return unknown.Properties[0]
+	}
+	return ""
+}
+
+// isAboutForm reports whether the value has the right type, and its text a wrong form.
+func (v violation) isAboutForm() bool {
+	switch v.kinds[0].(type) {
+	case *kind.Pattern, *kind.Format, *kind.OneOf, *kind.AnyOf:
+		return true
+	}
+	return false
+}
+
+// checkSchema checks the values with the chart's schema: a fault for each violation.
+func (e *Environment) checkSchema(values map[string]any) error {
+	found, err := violations(e.schema, values)
+	if err != nil {
+		return fault.Wrap(err, fault.ValuesInvalid, valuesHint)
 	}
 	var problems []error
 	for _, v := range found {
 		path := strings.ReplaceAll(strings.Trim(v.pointer, "/"), "/", ".")
 		given, hint := path, e.schemaDescription(v.pointer)
-		if extra := extraProperty.FindStringSubmatch(v.message); extra != nil {
-			given, hint = strings.Trim(path+"."+extra[1], "."), e.schemaHint(v.pointer, extra[1])
+		if extra := v.extra(); extra != "" {
+			given, hint = strings.Trim(path+"."+extra, "."), e.schemaHint(v.pointer, extra)
 		}
 		// checkProxies reports more
-		if e.isUnknown(given) || slices.Contains(append(proxyPaths(), noProxyPath), given) &&
-			strings.HasPrefix(v.message, "'") {
+		if e.isUnknown(given) || slices.Contains(append(proxyPaths(), noProxyPath), given) && v.isAboutForm() {
 			continue
 		}
-		v.message = e.withoutValue(path, v.message)
 		problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%sat '%s': %s", e.whence(given),
-			v.pointer, v.message), hint))
+			v.pointer, e.withoutValue(path, v)), hint))
 	}
-	return problems
+	return fault.Join(problems...)
 }
 
 // schemaDescription returns the description of the value at a JSON pointer.

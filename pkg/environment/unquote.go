@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
@@ -32,29 +35,24 @@ func (e *Environment) scalarAt(path string) string {
 	}
 }
 
-// notPattern finds the pattern in a message of the schema, gotNumber the number that a value is.
-var (
-	notPattern = regexp.MustCompile(`^'.*' does not match pattern '(.*)'$`)
-	gotNumber  = regexp.MustCompile(`\bgot [-0-9.e+]+, `)
-)
+// gotNumber finds the number that a value is in an objection of the schema.
+var gotNumber = regexp.MustCompile(`\bgot [-0-9.e+]+, `)
 
-// withoutValue is the schema's message about the value at a path, with the expected form, and without the value if it
-// must not be quoted.
-func (e *Environment) withoutValue(path, message string) string {
-	if e.mayQuote(path, e.scalarAt(path)) && !(strings.HasPrefix(message, "'") && strings.Contains(message, "@")) {
-		return message
+// withoutValue returns the schema's objection to the value at a path, with the expected form, and without the value if
+// it must not be quoted.
+func (e *Environment) withoutValue(path string, v violation) string {
+	if quoted := v.message(); e.mayQuote(path, e.scalarAt(path)) && !(v.isAboutForm() && strings.Contains(quoted, "@")) {
+		return quoted
 	}
-	parts := strings.Split(gotNumber.ReplaceAllString(message, ""), "; ") // one for each alternative
-	for i, part := range parts {
-		switch pattern := notPattern.FindStringSubmatch(part); {
-		case pattern != nil:
-			parts[i] = "invalid value: want text that matches " + pattern[1]
-		case strings.HasPrefix(part, "'oneOf' failed"), strings.HasPrefix(part, "'anyOf' failed"):
-		case strings.HasPrefix(part, "'"):
-			parts[i] = "invalid value"
+	return v.text(func(k jsonschema.ErrorKind) string {
+		switch k := k.(type) {
+		case *kind.Pattern:
+			return "invalid value: want text that matches " + k.Want
+		case *kind.Format:
+			return "invalid value: want " + k.Want
 		}
-	}
-	return strings.Join(parts, "; ")
+		return gotNumber.ReplaceAllString(inEnglish(k), "")
+	})
 }
 
 // unquote hides values in an error message that must not be quoted: those at the paths that the message names.

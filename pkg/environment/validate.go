@@ -4,7 +4,6 @@ import (
 	"regexp"
 
 	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -16,9 +15,9 @@ func (e *Environment) validate() error {
 		return err
 	}
 	if e.namesOnly {
-		return e.unquote(fault.Join(e.checkNames(), e.checkSchema(Management)))
+		return e.unquote(fault.Join(e.checkNames(), e.checkSchema(e.settled[Management])))
 	}
-	schema := fault.Join(e.checkSchema(Bootstrap), e.checkSchema(Management))
+	schema := fault.Join(e.checkSchema(e.settled[Bootstrap]), e.checkSchema(e.settled[Management]))
 	chart := e.checkChart(schema == nil)
 	problems := fault.Join(e.checkNames(), schema, chart, e.checkNeeded(chart), e.checkNetworks(), e.checkMirrors(),
 		e.checkProxies())
@@ -68,8 +67,7 @@ func (e *Environment) checkChart(fits bool) error {
 }
 
 func (e *Environment) runChecks(checks *chart.Chart, phase Phase) error {
-	values, err := chartutil.ToRenderValuesWithSchemaValidation(checks, e.given(phase), release(),
-		chartutil.DefaultCapabilities, true)
+	values, err := renderValues(checks, e.given(phase))
 	if err != nil {
 		return err
 	}
