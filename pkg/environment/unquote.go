@@ -41,7 +41,9 @@ var gotNumber = regexp.MustCompile(`\bgot [-0-9.e+]+, `)
 // withoutValue returns the schema's objection to the value at a path, with the expected form, and without the value if
 // it must not be quoted.
 func (e *Environment) withoutValue(path string, v violation) string {
-	if quoted := v.message(); e.mayQuote(path, e.scalarAt(path)) && !(v.isAboutForm() && strings.Contains(quoted, "@")) {
+	quoted := v.message()
+	mayHoldLogin := v.isAboutForm() && strings.Contains(quoted, "@")
+	if e.mayQuote(path, e.scalarAt(path)) && !mayHoldLogin {
 		return quoted
 	}
 	return v.text(func(k jsonschema.ErrorKind) string {
