@@ -18,6 +18,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
@@ -31,30 +32,30 @@ func TestBenchPivot(t *testing.T) {
 		t.Fatal("CLUSTER_INIT_CLUSTERCTL names no binary: see make bench-pivot")
 	}
 	j := newJob(t)
-	for _, clusters := range []int{1, 10, 100} {
-		t.Run(fmt.Sprint(clusters), func(t *testing.T) {
-			ours, theirs := j.holding(t, clusters, "ours"), j.holding(t, clusters, "theirs")
+	for _, count := range []int{1, 10, 100} {
+		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			ours, theirs := j.holding(t, count, "ours"), j.holding(t, count, "theirs")
 			ofClusterctl := measured(t, exec.CommandContext(t.Context(), clusterctl, "move", "--kubeconfig",
 				theirs.Source, "--to-kubeconfig", theirs.Target, "-n", theirs.Namespace))
 			ofOurs := measured(t, ours.command(t))
 			t.Logf(
 				"%d clusters, %d objects\n%-14s %10s %10s %10s\n%s\n%s\nratio: time %.2f, requests %.2f, memory %.2f",
-				clusters, clusters*len(fixture.ManagementCluster()),
+				count, count*len(fixture.ManagementCluster()),
 				"", "time", "requests", "peak RSS", ofOurs.row("cluster-init"), ofClusterctl.row("clusterctl"),
 				ofOurs.took.Seconds()/ofClusterctl.took.Seconds(), float64(ofOurs.requests)/float64(
 					ofClusterctl.requests), float64(ofOurs.memory)/float64(ofClusterctl.memory))
 			for _, moved := range []job{ours, theirs} {
-				moved.arrived(t, clusters)
+				moved.arrived(t, count)
 			}
 		})
 	}
 }
 
 // holding gives a job a namespace of its own with that many clusters in it.
-func (j job) holding(t *testing.T, clusters int, whose string) job {
+func (j job) holding(t *testing.T, count int, whose string) job {
 	t.Helper()
-	j.Namespace, j.Dir = fmt.Sprintf("%s-%d", whose, clusters), t.TempDir()
-	for i := range clusters {
+	j.Namespace, j.Dir = fmt.Sprintf("%s-%d", whose, count), t.TempDir()
+	for i := range count {
 		name := fixture.Cluster
 		if i > 0 {
 			name = fmt.Sprintf("tenant-%d", i)
@@ -67,7 +68,7 @@ func (j job) holding(t *testing.T, clusters int, whose string) job {
 }
 
 // arrived fails the test unless the target has all clusters, active, and the source none.
-func (j job) arrived(t *testing.T, clusters int) {
+func (j job) arrived(t *testing.T, want int) {
 	t.Helper()
 	scope := clusters.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
 	state, err := pivot.ReadState(t.Context(), clusters.Side{Client: servers.source.Client},
@@ -75,7 +76,7 @@ func (j job) arrived(t *testing.T, clusters int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(state.Target.Clusters) != clusters || !state.Source.Empty() || state.Phase != pivot.Done {
+	if len(state.Target.Clusters) != want || !state.Source.Empty() || state.Phase != pivot.Done {
 		t.Errorf("%s: %d Clusters have arrived, %d objects are left at the source, the pivot is %s", j.Namespace,
 			len(state.Target.Clusters), len(state.Source.Objects), state.Phase)
 	}
