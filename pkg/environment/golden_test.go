@@ -83,16 +83,22 @@ components:
 source: {kind: GitRepository, name: telco-cloud-init, spec: {url: https://git.example.com/content.git, ref: {commit: abc}}}
 `
 
-func TestGoldenRenders(t *testing.T) {
+// everyEnvironment returns the options of every built-in environment, and of "full".
+func everyEnvironment(t *testing.T) map[string]environment.Options {
+	t.Helper()
 	fullFile := filepath.Join(t.TempDir(), "full.yaml")
 	if err := os.WriteFile(fullFile, []byte(full), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cases := map[string]environment.Options{"full": {ValuesFiles: []string{fullFile}}}
+	all := map[string]environment.Options{"full": {ValuesFiles: []string{fullFile}}}
 	for _, name := range environment.List(clusterinit.Content()) {
-		cases[name] = environment.Options{Name: name, Variables: variables(allVariables())}
+		all[name] = environment.Options{Name: name, Variables: variables(allVariables())}
 	}
-	for name, options := range cases {
+	return all
+}
+
+func TestGoldenRenders(t *testing.T) {
+	for name, options := range everyEnvironment(t) {
 		env := load(t, options)
 		for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
 			t.Run(name+"/"+string(phase), func(t *testing.T) {

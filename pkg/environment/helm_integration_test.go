@@ -6,10 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -25,47 +23,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
-
-// helm is the helm CLI, built from the module in testdata/helm, as a user runs it against one cluster.
-type helm struct {
-	t                  *testing.T
-	ctx                context.Context
-	binary, kubeconfig string
-	home               string
-}
-
-func newHelm(ctx context.Context, t *testing.T, kubeconfig []byte) *helm {
-	t.Helper()
-	dir := t.TempDir()
-	h := &helm{t: t, ctx: ctx, binary: filepath.Join(dir, "helm"), kubeconfig: filepath.Join(dir, "kubeconfig"),
-		home: dir}
-	if err := os.WriteFile(h.kubeconfig, kubeconfig, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	build := exec.CommandContext(ctx, "go", "build", "-o", h.binary, "helm.sh/helm/v3/cmd/helm")
-	build.Dir = filepath.Join("testdata", "helm")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the Makefile builds: then it shares the build cache
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build helm: %v\n%s", err, out)
-	}
-	return h
-}
-
-// run runs helm and returns what it prints on stdout, or the error with what it says.
-func (h *helm) run(args ...string) string {
-	h.t.Helper()
-	command := exec.CommandContext(h.ctx, h.binary, append(args, "--namespace", "flux-system", "--kubeconfig",
-		h.kubeconfig)...)
-	command.Env = append(os.Environ(), "HOME="+h.home, "HELM_CACHE_HOME="+h.home, "HELM_CONFIG_HOME="+h.home,
-		"HELM_DATA_HOME="+h.home)
-	var stderr strings.Builder
-	command.Stderr = &stderr
-	out, err := command.Output()
-	if err != nil {
-		h.t.Fatalf("helm %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
-	}
-	return string(out)
-}
 
 // status returns the state and the revision of the release.
 func (h *helm) status() (string, int) {
@@ -91,7 +48,11 @@ func TestPlainHelmInstallsTheChart(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = server.Stop() })
 	cluster := withFlux(ctx, t, server)
-	h := newHelm(ctx, t, server.Kubeconfig())
+	h := newHelm(ctx, t)
+	h.kubeconfig = filepath.Join(h.home, "kubeconfig")
+	if err := os.WriteFile(h.kubeconfig, server.Kubeconfig(), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	chart := chartOnDisk(t)
 	source := []string{"--set", "source.spec.url=https://git.example.org/platform.git", "--set",
 		"source.spec.interval=5m",
