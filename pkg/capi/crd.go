@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -63,6 +64,39 @@ func LabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
 	}, client.HasLabels{MoveLabel})
 	slices.SortFunc(crds, func(a, b CRD) int { return strings.Compare(a.Name, b.Name) })
 	return crds, err
+}
+
+// servedKinds returns the CRDs that carry MoveLabel, by name, with the version that the API server prefers instead of
+// the stored one, and without the served ones. It reads no schemas, which are megabytes. It leaves out a CRD that the
+// API server does not serve.
+func servedKinds(ctx context.Context, c client.Client) ([]CRD, error) {
+	labelled := &metav1.PartialObjectMetadataList{}
+	labelled.SetGroupVersionKind(crdKind.GroupVersion().WithKind(crdKind.Kind + "List"))
+	if err := c.List(ctx, labelled, client.HasLabels{MoveLabel}); err != nil {
+		return nil, fmt.Errorf("list CustomResourceDefinitions: %w", err)
+	}
+	var crds []CRD
+	for _, item := range labelled.Items {
+		resource, group, _ := strings.Cut(item.Name, ".")
+		if group == clusterctlv1.GroupVersion.Group {
+			continue // clusterctl's own inventory is never moved
+		}
+		gvk, err := c.RESTMapper().KindFor(schema.GroupVersionResource{Group: group, Resource: resource})
+		if meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look up the kind of %s: %w", item.Name, err)
+		}
+		mapping, err := c.RESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version)
+		if err != nil {
+			return nil, fmt.Errorf("look up the scope of %s: %w", item.Name, err)
+		}
+		crds = append(crds, CRD{Name: item.Name, GVK: gvk, Labels: item.Labels,
+			Namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace})
+	}
+	slices.SortFunc(crds, func(a, b CRD) int { return strings.Compare(a.Name, b.Name) })
+	return crds, nil
 }
 
 // UnlabelledCRDs returns the CRDs of Cluster API and its providers that lack MoveLabel, by name. A CRD is one of

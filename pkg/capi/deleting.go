@@ -18,8 +18,8 @@ type Leaving struct {
 
 // Deleting returns the objects in deletion of a namespace, of the kinds that carry clusterctl's label, by kind and
 // name.
-func Deleting(ctx context.Context, c client.Reader, namespace string) ([]Leaving, error) {
-	crds, err := LabelledCRDs(ctx, c)
+func Deleting(ctx context.Context, c client.Client, namespace string) ([]Leaving, error) {
+	crds, err := servedKinds(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func Deleting(ctx context.Context, c client.Reader, namespace string) ([]Leaving
 		if !crd.Namespaced {
 			continue
 		}
-		err := listEach(ctx, c, crd.GVK, func(u *unstructured.Unstructured) error {
+		err := listServed(ctx, c, crd.GVK, func(u *unstructured.Unstructured) error {
 			if u.GetDeletionTimestamp() != nil {
 				all = append(all, Leaving{Object: ObjectOf(u), Finalizers: u.GetFinalizers(),
 					Why: health.WhyDeleting(u)})

@@ -46,16 +46,35 @@ type node struct {
 	shared        bool        // owned by a global one, directly or not
 }
 
-// Discover reads the graph of a namespace: the objects of every labelled CRD, Secrets and ConfigMaps.
-// It never writes.
+// Discover reads the graph of a namespace: the objects of every labelled CRD, and Secrets and ConfigMaps. It never
+// writes. It reads the version that the API server stores, as clusterctl does.
 func Discover(ctx context.Context, c client.Reader, namespace string) (*Graph, error) {
 	crds, err := LabelledCRDs(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	return discover(ctx, c, namespace, crds, listEach)
+}
+
+// DiscoverServed reads the graph as Discover does, in the versions that the API server prefers, and with less work for
+// both. It is for observations, which are frequent. What is compared with another cluster, or written to it, must have
+// the stored version: use Discover.
+func DiscoverServed(ctx context.Context, c client.Client, namespace string) (*Graph, error) {
+	crds, err := servedKinds(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return discover(ctx, c, namespace, crds, listServed)
+}
+
+// lister lists the objects of a kind: listEach or listServed.
+type lister func(context.Context, client.Reader, schema.GroupVersionKind, func(*unstructured.Unstructured) error,
+	...client.ListOption) error
+
+func discover(ctx context.Context, c client.Reader, namespace string, crds []CRD, list lister) (*Graph, error) {
 	g := &Graph{CRDs: crds, namespace: namespace, nodes: map[types.UID]*node{}}
 	for _, crd := range crds {
-		if err := g.read(ctx, c, crd.GVK, crd, namespace); err != nil {
+		if err := g.read(ctx, c, list, crd.GVK, crd, namespace); err != nil {
 			return nil, err
 		}
 	}
@@ -71,7 +90,7 @@ func Discover(ctx context.Context, c client.Reader, namespace string) (*Graph, e
 // readCore reads ConfigMaps and Secrets; the latter also from the namespaces of infrastructure providers in
 // clusterctl's inventory (none if providers were installed in another way).
 func (g *Graph) readCore(ctx context.Context, c client.Reader, namespace string) error {
-	if err := g.read(ctx, c, configMapKind, CRD{Namespaced: true}, namespace); err != nil {
+	if err := g.read(ctx, c, listEach, configMapKind, CRD{Namespaced: true}, namespace); err != nil {
 		return err
 	}
 	namespaces := []string{namespace}
@@ -86,20 +105,20 @@ func (g *Graph) readCore(ctx context.Context, c client.Reader, namespace string)
 	}
 	slices.Sort(namespaces)
 	for _, ns := range slices.Compact(namespaces) {
-		if err := g.read(ctx, c, secretKind, CRD{Namespaced: true}, ns); err != nil {
+		if err := g.read(ctx, c, listEach, secretKind, CRD{Namespaced: true}, ns); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *Graph) read(ctx context.Context, c client.Reader, gvk schema.GroupVersionKind, crd CRD,
+func (g *Graph) read(ctx context.Context, c client.Reader, list lister, gvk schema.GroupVersionKind, crd CRD,
 	namespace string) error {
 	var opts []client.ListOption
 	if crd.Namespaced {
 		opts = append(opts, client.InNamespace(namespace))
 	}
-	return listEach(ctx, c, gvk, func(u *unstructured.Unstructured) error {
+	return list(ctx, c, gvk, func(u *unstructured.Unstructured) error {
 		kept := u.DeepCopy()
 		kept.SetManagedFields(nil) // this and the status are most of an object's size, and unused here
 		unstructured.RemoveNestedField(kept.Object, "status")

@@ -20,14 +20,22 @@ const pageSize = 20
 func listEach(ctx context.Context, c client.Reader, gvk schema.GroupVersionKind,
 	visit func(*unstructured.Unstructured) error, opts ...client.ListOption,
 ) error {
+	err := listServed(ctx, c, gvk, visit, opts...)
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// listServed does what listEach does for a kind that the cluster is known to serve: that it does not is an error.
+func listServed(ctx context.Context, c client.Reader, gvk schema.GroupVersionKind,
+	visit func(*unstructured.Unstructured) error, opts ...client.ListOption,
+) error {
 	next := ""
 	for {
 		page := &unstructured.UnstructuredList{}
 		page.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 		err := c.List(ctx, page, append([]client.ListOption{client.Limit(pageSize), client.Continue(next)}, opts...)...)
-		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
-			return nil
-		}
 		if err != nil {
 			return fmt.Errorf("list %s: %w", gvk.GroupKind(), err)
 		}

@@ -30,8 +30,8 @@ type Holding struct {
 }
 
 // Hold returns what a cluster holds of the scope. It changes nothing.
-func Hold(ctx context.Context, c client.Reader, scope Scope) (Holding, error) {
-	graph, err := capi.Discover(ctx, c, scope.Namespace)
+func Hold(ctx context.Context, c client.Client, scope Scope) (Holding, error) {
+	graph, err := capi.DiscoverServed(ctx, c, scope.Namespace)
 	if err != nil {
 		return Holding{}, err
 	}

@@ -35,7 +35,7 @@ func rolledOut(ctx context.Context, target client.Client, scope clusters.Scope) 
 	if own == nil {
 		return []Unmet{absentCluster(scope)}, nil
 	}
-	graph, err := capi.Discover(ctx, target, scope.Namespace)
+	graph, err := capi.DiscoverServed(ctx, target, scope.Namespace)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ import (
 // No controller has to be triggered: each of them watches the Cluster for the end of its pause. What a user paused, and
 // what belongs to other Clusters, is left out.
 func lookAtControllers(ctx context.Context, c client.Client, scope clusters.Scope) ([]Unmet, error) {
-	graph, err := capi.Discover(ctx, c, scope.Namespace)
+	graph, err := capi.DiscoverServed(ctx, c, scope.Namespace)
 	if err != nil {
 		return nil, err
 	}
