@@ -122,10 +122,9 @@ var arrows = map[string]rule{
 		"a pivot ends when its lease is lost, and only then before its end; it is planned and judged from two API " +
 			"servers; a restore asks the cluster that the backup is of, whose kubeconfig is in it, and what its Flux " +
 			"would put back"},
-	"cleanup": {[]string{"fault", "clusters", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease",
-		"oneline"},
-		"cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters " +
-			"whether it may"},
+	"cleanup": {[]string{"fault", "clusters", "docker", "kind", "owned", "provider", "kube", "capi", "lease", "oneline"},
+		"cleanup discovers and deletes in the Docker engine, and in a cloud through the seam; from what both clusters " +
+			"answer it judges whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact", "unpack", "oneline"},
 		"it reads clusters and the engine after a run, and knows nothing of how a run goes"},
 	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "clusters",

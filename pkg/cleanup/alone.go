@@ -6,22 +6,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 )
-
-// The names of the target's clusters in connections.
-const (
-	bootstrapName  = "bootstrap"
-	managementName = "management"
-)
-
-// where returns the name of a cluster in leases. `up` uses the same name.
-func where(cluster string) string { return "the " + cluster + " cluster" }
 
 // Alone fails with the code fault.Busy if a run with another state folder works on one of the target's clusters. A run
 // with this folder has its lock.
@@ -53,42 +44,30 @@ func (o Observer) Alone(ctx context.Context, plan Plan) error {
 func (o Observer) alone(ctx context.Context, plan Plan) (bootstrap, management error) {
 	reaching, cancel := context.WithTimeout(ctx, cmp.Or(o.Bound, askBound))
 	defer cancel()
-	machines, _ := plan.machines() // only Ask needs the error
+	names := o.names()
 	var beside sync.WaitGroup
 	beside.Go(func() {
-		if c := o.reachProven(reaching, machines); c != nil {
+		if c := names.ConnectManagement(reaching, plan.hasBalancer(o.Target)); c != nil {
 			management = o.exclude(ctx, c)
 		}
 	})
-	side, c := o.reachBootstrap(reaching, plan)
-	switch {
-	case c != nil:
-		bootstrap = o.exclude(ctx, c)
-	case side.state == bootstrapBusy:
-		bootstrap = side.err
+	if plan.hasBootstrap() {
+		found := names.ConnectBootstrap(reaching)
+		if found.Cluster != nil {
+			bootstrap = o.exclude(ctx, found.Cluster)
+		} else if side := bootstrapOf(found, o.Target); side.state == bootstrapBusy {
+			bootstrap = side.err
+		}
 	}
 	beside.Wait()
 	return bootstrap, management
 }
 
-// reachProven connects to the management cluster by a kubeconfig that is proven to be the target's. It returns nil if
-// there is none, or no cluster answers.
-func (o Observer) reachProven(ctx context.Context, machines []string) *kube.Cluster {
-	for _, w := range slices.Backward(o.witnesses()) { // the kubeconfig of `up` first
-		if !w.proven || w.side.state != "" {
-			continue
-		}
-		if c, err := o.reach(ctx, w.kubeconfig, machines); err == nil {
-			return c
-		}
-	}
-	return nil
-}
-
 // exclude acquires the lease in a cluster. Without Leases it checks whether another run holds it.
 func (o Observer) exclude(ctx context.Context, c *kube.Cluster) error {
-	r := lease.Request{Config: c.Config, Where: where(c.Name), Name: lease.Name(o.Target.Namespace, o.Target.Cluster),
-		Timing: cmp.Or(o.Timing, lease.DefaultTiming()), Waiting: o.Waiting, Forced: o.Forced}
+	r := lease.Request{Config: c.Config, Where: clusters.LeasedIn(c.Name),
+		Name: lease.Name(o.Target.Namespace, o.Target.Cluster), Timing: cmp.Or(o.Timing, lease.DefaultTiming()),
+		Waiting: o.Waiting, Forced: o.Forced}
 	id, err := lease.ID(o.StateFolder)
 	if id == "" { // do not create one: cleanup would leave a state folder behind
 		id = rand.Text()[:16]

@@ -96,7 +96,8 @@ func (p *Plan) judgeNode(c docker.Container, as Kind, cluster string, ours bool)
 	case c.HasMount(owned.Marker(cluster)):
 		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created,
 			Proof: "carries the marker " + owned.Marker(cluster)})
-	case ours && as == Machine && c.Labels[kind.RoleLabel] == kind.LoadBalancerRole && c.Name == cluster+"-lb":
+	case ours && as == Machine && c.Labels[kind.RoleLabel] == kind.LoadBalancerRole &&
+		c.Name == owned.LoadBalancer(cluster):
 		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created,
 			Proof: "load balancer by label " + kind.ClusterLabel + "=" + cluster})
 	default:

@@ -10,24 +10,16 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
-	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // askBound is the default of Observer.Bound.
 const askBound = 15 * time.Second
 
-// Nodes is the part of the Docker engine that is needed to connect to a cluster on it.
-type Nodes interface {
-	Info(context.Context) (docker.Info, error)
-	Inspect(context.Context, string) (docker.Container, error)
-	HasFile(ctx context.Context, container, path string) (bool, error)
-	Exec(ctx context.Context, container string, args []string, o docker.ExecOptions) error
-}
-
 // Observer checks whether a cluster may be deleted. It changes nothing.
 type Observer struct {
-	Engine Nodes
+	Engine clusters.Engine
 	// EngineAddress is the address of the ports that the engine publishes. If it is empty, the engine reports it.
 	EngineAddress string
 	Target        Target
@@ -69,13 +61,38 @@ func (o Observer) observe(ctx context.Context, plan Plan) observation {
 	defer cancel()
 	var seen observation
 	seen.machines, seen.machinesErr = plan.machines()
+	names := o.names()
 	var beside sync.WaitGroup
-	beside.Go(func() { seen.management = o.seeManagement(ctx, seen.machines) })
-	seen.bootstrap = o.seeBootstrap(ctx, plan)
+	beside.Go(func() {
+		seen.management = managementOf(names.SeeManagement(ctx, plan.hasBalancer(o.Target)), names.KubeconfigPaths(),
+			o.Target)
+	})
+	bootstrap := clusters.KindCluster{Node: names.Node(), State: clusters.NodeAbsent}
+	if plan.hasBootstrap() {
+		bootstrap = names.SeeBootstrap(ctx)
+	}
+	seen.bootstrap = bootstrapOf(bootstrap, o.Target)
 	beside.Wait()
 	left := clusters.ReadLocalEvidence(o.StateFolder, o.Target.Cluster)
 	seen.backup, seen.backupErr = left.Backup, left.Err
 	return seen
+}
+
+// names returns what observes the two clusters: cleanup works without their environment.
+func (o Observer) names() clusters.ByName {
+	return clusters.ByName{Scope: clusters.Scope{Namespace: o.Target.Namespace, Cluster: o.Target.Cluster},
+		Engine: o.Engine, EngineAddress: o.EngineAddress, StateFolder: o.StateFolder, Kubeconfig: o.Kubeconfig}
+}
+
+// hasBootstrap reports whether the bootstrap cluster's container was found, by its marker.
+func (p Plan) hasBootstrap() bool {
+	return slices.ContainsFunc(p.Delete, func(i Item) bool { return i.Kind == BootstrapNode })
+}
+
+// hasBalancer reports whether the container of the machines' load balancer was found, and is the target's.
+func (p Plan) hasBalancer(t Target) bool {
+	machines, _ := p.machines() // only Ask needs the error
+	return slices.Contains(machines, owned.LoadBalancer(t.Cluster))
 }
 
 // machines returns the machines of the cluster, including their load balancer. It returns an error if there may be
@@ -93,13 +110,4 @@ func (p Plan) machines() (names []string, err error) {
 		}
 	}
 	return names, err
-}
-
-// engineAddress returns the machine on which the engine publishes ports, if it is not this one.
-func (o Observer) engineAddress(ctx context.Context) (string, error) {
-	if o.EngineAddress != "" {
-		return o.EngineAddress, nil
-	}
-	info, err := o.Engine.Info(ctx)
-	return info.RemoteHost(), err
 }

@@ -29,11 +29,15 @@ type api struct {
 	ready          int    // HTTP status of its readiness; 0: 200
 	clusters       string // items of the list; "403": they may not be listed
 	kustomizations string
-	held           bool // another process renews the lease, at every request for it
-	readOnly       bool // the account may only read the lease
-	unleased       bool // the account may not read the lease
-	bare           bool // neither Cluster API nor Flux is installed
+	release        string // the HelmRelease; "": there is none; "403": it may not be read
+	held           bool   // another process renews the lease, at every request for it
+	readOnly       bool   // the account may only read the lease
+	unleased       bool   // the account may not read the lease
+	bare           bool   // neither Cluster API nor Flux is installed
 }
+
+const notFound = `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404,
+	"message": "not found"}`
 
 // serve starts a server and returns its kubeconfig.
 func (a api) serve(t *testing.T) string {
@@ -41,6 +45,7 @@ func (a api) serve(t *testing.T) string {
 	kinds := map[string]struct{ version, plural, kind, items string }{
 		"cluster.x-k8s.io":                {"v1beta2", "clusters", "Cluster", a.clusters},
 		"kustomize.toolkit.fluxcd.io":     {"v1", "kustomizations", "Kustomization", a.kustomizations},
+		"helm.toolkit.fluxcd.io":          {"v2", "helmreleases", "HelmRelease", ""},
 		"infrastructure.cluster.x-k8s.io": {"v1beta2", "devclusters", "DevCluster", ""},
 	}
 	answers := map[string]string{"/api": `{"kind": "APIVersions", "versions": ["v1"]}`}
@@ -87,14 +92,16 @@ func (a api) serve(t *testing.T) string {
 				time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"))
 		case strings.Contains(r.URL.Path, "/leases/") && !a.unleased:
 			w.WriteHeader(http.StatusNotFound)
-			_,
-				_ = io.WriteString(
-				w,
-				`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404, "message": "not found"}`)
+			_, _ = io.WriteString(w, notFound)
 		case known:
 			_, _ = io.WriteString(w, answer)
 		case a.bare:
 			w.WriteHeader(http.StatusNotFound)
+		case strings.HasSuffix(r.URL.Path, "/helmreleases/telco-cloud-init") && a.release == "":
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, notFound)
+		case strings.HasSuffix(r.URL.Path, "/helmreleases/telco-cloud-init") && a.release != "403":
+			_, _ = io.WriteString(w, a.release)
 		default:
 			w.WriteHeader(http.StatusForbidden)
 			_,
@@ -160,6 +167,12 @@ func clusterObject(namespace, name, spec string) string {
 func kustomization(suspended bool, annotation string) string {
 	return fmt.Sprintf(
 		`{"kind": "Kustomization", "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "metadata": {"namespace": "flux-system", "name": "cluster", "annotations": {"cluster-init.io/suspended-for-pivot": %q}}, "spec": {"suspend": %t}}`, annotation, suspended)
+}
+
+func release(suspended bool, annotation string) string {
+	return fmt.Sprintf(`{"kind": "HelmRelease", "apiVersion": "helm.toolkit.fluxcd.io/v2",
+	"metadata": {"namespace": "flux-system", "name": "telco-cloud-init",
+		"annotations": {"cluster-init.io/suspended-for-pivot": %q}}, "spec": {"suspend": %t}}`, annotation, suspended)
 }
 
 // engineOf is the Docker engine on which the clusters run.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/provider"
@@ -81,10 +82,10 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	if c.Cloud == nil {
 		r.Unknown = plan.Unknown
 	}
-	c.endLease(ctx, bootstrapName)
+	c.endLease(ctx, clusters.BootstrapName)
 	c.local(ctx, r, plan, BootstrapNode)
 	plan = c.late(ctx, r, plan)
-	c.endLease(ctx, managementName)
+	c.endLease(ctx, clusters.ManagementName)
 	c.local(ctx, r, plan, Machine)
 	if c.Cloud != nil {
 		if controllersLeft(r) {
@@ -121,14 +122,13 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 // nothing begins.
 func (c Cleaner) endLease(ctx context.Context, cluster string) {
 	if c.Leases != nil && ctx.Err() == nil {
-		c.Leases.StopRenewing(where(cluster))
+		c.Leases.StopRenewing(clusters.LeasedIn(cluster))
 	}
 }
 
 // late adds the machines that the bootstrap cluster created between the plan and its deletion.
 func (c Cleaner) late(ctx context.Context, r *Receipt, plan Plan) Plan {
-	is := func(kind Kind) func(Item) bool { return func(i Item) bool { return i.Kind == kind } }
-	if c.Cloud != nil || !slices.ContainsFunc(plan.Delete, is(BootstrapNode)) || ctx.Err() != nil {
+	if c.Cloud != nil || !plan.hasBootstrap() || ctx.Err() != nil {
 		return plan
 	}
 	now, err := Discover(ctx, c.Engine, c.Target)

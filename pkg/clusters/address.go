@@ -8,6 +8,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // ReachedAt returns the host of the Docker engine's published ports; empty if the engine is on this machine. With a
@@ -37,7 +38,7 @@ const grace = 250 * time.Millisecond
 // dropped silently, as on macOS and with a rootless engine. If both answer, it prefers the kubeconfig's own endpoint;
 // with a remote engine, the published port.
 func (w *World) reach(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
-	preferred, other := w.reachDirectly, w.reachPublished
+	preferred, other := reachAt, w.reachPublished
 	if w.ReachedAt() != "" {
 		preferred, other = other, preferred
 	}
@@ -87,7 +88,8 @@ func (w *World) reach(ctx context.Context, kubeconfig []byte) (*kube.Cluster, er
 	return nil, one.err
 }
 
-func (w *World) reachDirectly(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
+// reachAt connects to the management cluster at the address of a kubeconfig.
+func reachAt(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
 	c, err := connect(ManagementName, kubeconfig)
 	if err != nil {
 		return nil, err
@@ -96,17 +98,23 @@ func (w *World) reachDirectly(ctx context.Context, kubeconfig []byte) (*kube.Clu
 }
 
 func (w *World) reachPublished(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
-	published, err := w.Docker.Port(ctx, w.Cluster+"-lb", "6443/tcp")
+	published, err := w.Docker.Port(ctx, owned.LoadBalancer(w.Cluster), publishedPort)
 	if err != nil {
 		return nil, err
 	}
-	host, port, err := docker.ReachedAt(published, w.ReachedAt())
+	rewritten, err := atPublished(kubeconfig, published, w.ReachedAt())
 	if err != nil {
 		return nil, err
 	}
-	rewritten, err := kube.WithServer(kubeconfig, host, port)
+	return reachAt(ctx, rewritten)
+}
+
+// atPublished returns a kubeconfig with an address that the engine publishes, as this machine reaches it. engine is the
+// machine of a remote engine.
+func atPublished(kubeconfig []byte, published, engine string) ([]byte, error) {
+	host, port, err := docker.ReachedAt(published, engine)
 	if err != nil {
 		return nil, err
 	}
-	return w.reachDirectly(ctx, rewritten)
+	return kube.WithServer(kubeconfig, host, port)
 }

@@ -2,9 +2,7 @@ package clusters
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -34,17 +32,17 @@ func (w *World) candidates(fromBootstrap []byte) ([]candidate, error) {
 		all = append(all, candidate{named: "the one in the bootstrap cluster", kubeconfig: fromBootstrap, proven: true})
 	}
 	for _, path := range w.kubeconfigPaths() {
-		content, err := kube.ReadFile(path)
+		content, err := readKubeconfig(path)
 		switch {
 		case fault.CodeOf(err) == fault.Usage && path == saved:
 			return nil, fault.Wrap(fmt.Errorf("the management cluster's kubeconfig: %w", err), fault.Usage,
 				"Correct the file or remove it. "+RecoverHint(w.Argument))
 		case fault.CodeOf(err) == fault.Usage:
 			return nil, fmt.Errorf("the management cluster's kubeconfig: %w", err)
-		case errors.Is(err, fs.ErrNotExist) || err == nil && content == nil:
-			continue
 		case err != nil:
 			return nil, fmt.Errorf("read the management cluster's kubeconfig: %w", err)
+		case content == nil:
+			continue
 		}
 		all = append(all, candidate{named: path, file: true, kubeconfig: content, proven: path == saved &&
 			fromBootstrap == nil})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -49,16 +50,31 @@ func (w *World) SetAside() error {
 
 // kubeconfigPaths returns the paths of the management cluster's kubeconfig: the user's, and the one in the state
 // folder.
-func (w *World) kubeconfigPaths() []string {
-	kept := w.savedPath()
-	if w.KubeconfigPath == kept {
-		return []string{kept}
-	}
-	return []string{w.KubeconfigPath, kept}
-}
+func (w *World) kubeconfigPaths() []string { return kubeconfigPaths(w.KubeconfigPath, w.StateFolder) }
 
 // savedPath returns the path of the management cluster's kubeconfig in the state folder.
-func (w *World) savedPath() string { return filepath.Join(w.StateFolder, "kubeconfig") }
+func (w *World) savedPath() string { return savedPath(w.StateFolder) }
+
+// kubeconfigPaths returns the user's path, unless that is empty, and the one in the state folder.
+func kubeconfigPaths(given, stateFolder string) []string {
+	saved := savedPath(stateFolder)
+	if given == "" || given == saved {
+		return []string{saved}
+	}
+	return []string{given, saved}
+}
+
+func savedPath(stateFolder string) string { return filepath.Join(stateFolder, "kubeconfig") }
+
+// readKubeconfig reads a file that may name the management cluster. It returns nil if there is no such file, or it is
+// empty: then it names no cluster.
+func readKubeconfig(path string) ([]byte, error) {
+	content, err := kube.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && fault.CodeOf(err) != fault.Usage { // the latter: a file that it refers to
+		return nil, nil
+	}
+	return content, err
+}
 
 // BootstrapKubeconfigFile is the name of the file in the state folder with the kubeconfig of the kind cluster.
 const BootstrapKubeconfigFile = "bootstrap.kubeconfig"

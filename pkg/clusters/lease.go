@@ -20,13 +20,14 @@ func (w *World) TakeLease(ctx context.Context, c *kube.Cluster, report pipeline.
 		return false, err
 	}
 	return w.Leases.Take(ctx, lease.Request{
-		Config: c.Config, Where: where(c.Name), Name: lease.Name(w.Namespace,
+		Config: c.Config, Where: LeasedIn(c.Name), Name: lease.Name(w.Namespace,
 			w.Cluster), Holder: holder,
 		Timing: lease.DefaultTiming(), Waiting: func(what string) { report.Waiting(what, nil) },
 	})
 }
 
 // EndLease stops renewing the lease in a cluster whose deletion begins.
-func (w *World) EndLease(cluster string) { w.Leases.StopRenewing(where(cluster)) }
+func (w *World) EndLease(cluster string) { w.Leases.StopRenewing(LeasedIn(cluster)) }
 
-func where(cluster string) string { return "the " + cluster + " cluster" }
+// LeasedIn returns the name of a cluster in leases and their messages.
+func LeasedIn(cluster string) string { return "the " + cluster + " cluster" }

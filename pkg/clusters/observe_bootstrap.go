@@ -13,7 +13,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
@@ -69,7 +68,6 @@ func (w *World) seeOtherBootstrap(ctx context.Context) BootstrapSide {
 // seeNode checks the bootstrap cluster's container. An empty state means that it runs, is managed by cluster-init and
 // is finished.
 func (w *World) seeNode(ctx context.Context) BootstrapSide {
-	silent := func(err error) BootstrapSide { return BootstrapSide{State: BootstrapSilent, Err: err} }
 	node, err := w.bootstrapNode(ctx)
 	switch {
 	case errors.Is(err, docker.ErrNotFound):
@@ -81,56 +79,38 @@ func (w *World) seeNode(ctx context.Context) BootstrapSide {
 	case err != nil:
 		_, notChecked := errors.AsType[unaskedError](err)
 		return BootstrapSide{State: BootstrapSilent, NotChecked: notChecked, Err: err}
-	case node.Status == "paused":
-		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is paused", node.Name),
-			Remedy: "Unpause it: docker unpause " + node.Name + ". Then run the same command again."}
-	case node.Status == "removing":
-		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is being removed", node.Name),
-			Remedy: "When it is gone, run the same command again."}
-	case node.Status == "created": // it never ran: kind was interrupted at its start
-		return w.unfinished(node)
-	case !node.Running:
-		return BootstrapSide{State: BootstrapStopped}
 	}
-	finished, err := w.Docker.HasFile(ctx, node.Name, owned.FinishedMarker)
-	switch {
-	case err != nil:
-		return silent(fmt.Errorf("look whether kind finished the cluster %s: %w", w.BootstrapName(), err))
-	case !finished:
-		return w.unfinished(node)
-	}
-	return BootstrapSide{}
+	state, err := nodeState(ctx, w.Docker, node, w.StateFolder, w.engineTime)
+	return w.sideOf(node.Name, state, err)
 }
 
-// unfinished returns the state of a node that kind did not finish.
-func (w *World) unfinished(node docker.Container) BootstrapSide {
-	switch busy, err := BeingMade(node, w.StateFolder, w.Now().Add(w.ahead)); {
-	case err != nil:
-		return BootstrapSide{State: BootstrapSilent, Err: err}
-	case busy != nil:
-		return BootstrapSide{State: BootstrapSilent, Err: busy,
+// sideOf returns the side of a managed node in a state. The error is why the state is not known, or of NodeBusy. An
+// empty state of the side means that the node runs and is finished.
+func (w *World) sideOf(node string, state NodeState, err error) BootstrapSide {
+	switch state {
+	case NodePaused:
+		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is paused", node),
+			Remedy: "Unpause it: docker unpause " + node + ". Then run the same command again."}
+	case NodeRemoving:
+		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is being removed", node),
+			Remedy: "When it is gone, run the same command again."}
+	case NodeStopped:
+		return BootstrapSide{State: BootstrapStopped}
+	case NodeUnfinished:
+		return BootstrapSide{State: BootstrapUnfinished}
+	case NodeBusy:
+		return BootstrapSide{State: BootstrapSilent, Err: err,
 			Remedy: "When that run has ended, run the same command again. If there is none: cluster-init cleanup " +
 				w.Argument + "."}
+	case NodeRunning:
+		return BootstrapSide{}
 	}
-	return BootstrapSide{State: BootstrapUnfinished}
+	return BootstrapSide{State: BootstrapSilent,
+		Err: fmt.Errorf("look whether kind finished the cluster %s: %w", w.BootstrapName(), err)}
 }
 
-// BeingMade returns an error with the code fault.Busy when another run may be creating the kind cluster of an
-// unfinished node. The lock of the state folder proves that no other run with this folder creates it. A run with
-// another folder may, until kind.CreationBound has passed. now is the engine's time, because the engine dates its
-// containers.
-func BeingMade(node docker.Container, stateFolder string, now time.Time) (busy, err error) {
-	id, err := lease.ID(stateFolder)
-	if err != nil {
-		return nil, err
-	}
-	ours := id != "" && node.HasMount(owned.MakerMarker(id))
-	if ours || now.Sub(node.Created) >= kind.CreationBound {
-		return nil, nil
-	}
-	return fault.Retryable(fmt.Errorf("kind has not finished the bootstrap cluster, and another run, of another user "+
-		"or machine, may be making it since %s", node.Created.Local().Format("15:04:05")), fault.Busy, ""), nil
-}
+// engineTime returns the time of the engine's clock, as far as it is known.
+func (w *World) engineTime(context.Context) (time.Time, error) { return w.Now().Add(w.ahead), nil }
 
 // bootstrapNode returns the bootstrap cluster's container. The error is docker.ErrNotFound if there is no such kind
 // cluster, and has the code fault.ClusterForeign if cluster-init does not manage it.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -60,9 +59,9 @@ func (w *World) savedTruth(fromBootstrap []byte) (*candidate, error) {
 		return &candidate{named: "the one in the bootstrap cluster", kubeconfig: fromBootstrap}, nil
 	}
 	path := w.savedPath()
-	content, err := kube.ReadFile(path)
+	content, err := readKubeconfig(path)
 	switch {
-	case errors.Is(err, os.ErrNotExist), fault.CodeOf(err) == fault.Usage, err == nil && content == nil:
+	case fault.CodeOf(err) == fault.Usage, err == nil && content == nil:
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read the management cluster's kubeconfig: %w", err)

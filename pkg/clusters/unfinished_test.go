@@ -68,7 +68,8 @@ func TestAnUnfinishedNodeMayBeSomebodyElses(t *testing.T) {
 				}
 				node.Mounts = []docker.Mount{{Target: owned.MakerMarker(maker)}}
 			}
-			side := u.unfinished(node)
+			state, err := unfinishedNode(t.Context(), node, u.StateFolder, u.engineTime)
+			side := u.sideOf("demo-bootstrap-control-plane", state, err)
 			if side.State != tc.want || tc.want == BootstrapSilent && (fault.CodeOf(side.Err) != fault.Busy ||
 				side.Remedy == "") {
 				t.Errorf("%s (%v), want %s", side.State, side.Err, tc.want)

@@ -61,6 +61,10 @@ func BootstrapCluster(cluster string) string { return cluster + "-bootstrap" }
 // Registry is the name of a cluster's registry, container and volume alike.
 func Registry(cluster string) string { return cluster + "-registry" }
 
+// LoadBalancer is the name of the container in front of the API servers of a cluster of containers. Cluster API's
+// docker provider gives it.
+func LoadBalancer(cluster string) string { return cluster + "-lb" }
+
 // Marker is the path at which each node of a cluster has a bind mount of an empty file: `docker inspect` proves which
 // cluster a node belongs to, even when no API server answers.
 func Marker(cluster string) string { return markerFolder + cluster }
