@@ -114,7 +114,11 @@ func seed(t *testing.T) uint64 {
 	return seed
 }
 
-// draw returns every fault, or a sample of 40 with short outages.
+// drawnFaults is how many faults `make test` injects into a pivot: another sample each time. `make test-pivot` injects
+// all of them.
+const drawnFaults = 12
+
+// draw returns every fault, or a sample with short outages.
 func draw(random *rand.Rand, total int) []strike {
 	everything := os.Getenv("CLUSTER_INIT_TEST_ALL") != ""
 	outage := 3 * time.Second
@@ -131,5 +135,5 @@ func draw(random *rand.Rand, total int) []strike {
 		return all
 	}
 	random.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
-	return all[:min(40, len(all))]
+	return all[:min(drawnFaults, len(all))]
 }
