@@ -46,7 +46,7 @@ Exit codes: 0 up can begin; otherwise the exit code of the first problem.`,
 		RunE: withUsual(o.run),
 	}
 	f := c.Flags()
-	o.buildOptions.flags(f, o.streams, phasesOfUp())
+	o.buildOptions.flags(f, o.streams, up.PhaseNames())
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
 	f.BoolVar(&o.online, "online", false, "also check that the registries serve all images, and that the Git "+

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -50,7 +49,7 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 
 // unconfirmed is the error without the user's confirmation.
 func unconfirmed(s subject, plan cleanup.Plan) error {
-	message, hint := fmt.Sprintf("dry run: %d resources would be deleted", len(plan.Delete)),
+	message, hint := "dry run: "+oneline.Count(len(plan.Delete), "resource")+" would be deleted",
 		"Run it again with --yes to delete what is shown."
 	if plan.Refused != "" {
 		message += ", with --force " + s.target.Cluster

@@ -56,7 +56,7 @@ For a broken cluster use cleanup: it deletes what it finds without any controlle
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.buildOptions.flags(f, o.streams, phasesOfDown())
+	o.buildOptions.flags(f, o.streams, down.PhaseNames())
 	o.output.flags(f)
 	f.StringVar(&o.kubeconfig, "kubeconfig", "",
 		"kubeconfig of the management cluster (default: the one in the state folder)")

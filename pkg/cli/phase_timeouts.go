@@ -24,19 +24,6 @@ func (o *phaseTimeouts) flags(f *pflag.FlagSet, phases []string) {
 	f.Lookup("phase-timeout").Annotations = map[string][]string{assigned: begun}
 }
 
-// phasesOfUp are the names of the phases of `up`, for a shell that completes them: a run has the phases themselves.
-func phasesOfUp() []string {
-	return []string{"preflight", "look", "images", "registry", "bootstrap-cluster", "bootstrap-flux",
-		"management-cluster", "management-flux", "management-release",
-		"management-available", "pivot", "definition", "self-management", "bootstrap-removal"}
-}
-
-// phasesOfDown are those of `down`.
-func phasesOfDown() []string {
-	return []string{"look", "preflight", "images", "registry", "bootstrap-cluster", "bootstrap-flux", "providers",
-		"workload-clusters", "move-back", "delete", "cleanup"}
-}
-
 // parse returns the bounds by the names of phases, or all that is wrong with them. Whether there are such phases it
 // does not know.
 func (o *phaseTimeouts) parse() (map[string]time.Duration, error) {

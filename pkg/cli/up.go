@@ -66,7 +66,7 @@ own.`,
 		},
 	}
 	f := c.Flags()
-	o.buildOptions.flags(f, o.streams, phasesOfUp())
+	o.buildOptions.flags(f, o.streams, up.PhaseNames())
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.flags(f)
 	o.artifacts.register(f)

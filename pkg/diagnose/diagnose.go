@@ -11,6 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
@@ -100,7 +101,7 @@ func (r Report) Err() error {
 	switch {
 	case len(r.Findings) > 0:
 		return fault.New(fault.ComponentStuck, fmt.Sprintf("found %s: %s",
-			count(len(r.Findings), "cause"), r.Findings[0].Cause), r.Findings[0].Remedy)
+			oneline.Count(len(r.Findings), "cause"), r.Findings[0].Cause), r.Findings[0].Remedy)
 	case len(r.Clusters) == 0:
 		return fault.New(fault.ClusterUnreachable, "no cluster of "+r.Environment+" answers"+because(r.Waiting),
 			"If the cluster was never created, run cluster-init up.")
@@ -117,13 +118,6 @@ func because(waiting []Finding) string {
 		return ": none was found"
 	}
 	return ": " + strings.Join(parts, "; ")
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // fluxNamespace reports whether r is an object of Flux in its own namespace, which a run follows.

@@ -46,7 +46,7 @@ func (r Report) summary() string {
 	}
 	switch {
 	case len(r.Findings) > 0:
-		return fmt.Sprintf("%s: %s found.", where, count(len(r.Findings), "cause"))
+		return fmt.Sprintf("%s: %s found.", where, oneline.Count(len(r.Findings), "cause"))
 	case len(r.Waiting) > 0 || len(r.Clusters) == 0:
 		return where + ": no cause found."
 	case len(r.NotChecked) > 0:

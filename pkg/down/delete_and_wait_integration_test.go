@@ -106,7 +106,7 @@ func (r taking) Waiting(what string, objects []event.Object) {
 }
 
 // seenWorld is a fake world: the management cluster holds its definition.
-type seenWorld struct{ observer }
+type seenWorld struct{ world }
 
 func (seenWorld) look(context.Context) (clusters.Observation, verdict, error) {
 	return clusters.Observation{Management: clusters.ManagementSide{State: clusters.ManagementActive,

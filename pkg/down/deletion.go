@@ -2,9 +2,17 @@ package down
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
@@ -12,19 +20,11 @@ import (
 
 // deletion deletes the Cluster in the bootstrap cluster, and watches until it is gone.
 type deletion struct {
-	world  deleter
+	world  world
 	others otherClusters
 	scope  clusters.Scope
 	report time.Duration // how often it reports what it waits for
 	now    func() time.Time
-}
-
-// deleter is what the deletion needs of the decider.
-type deleter interface {
-	observer
-	// EndLease stops the renewal of the lease in a cluster, because that cluster is deleted.
-	EndLease(cluster string)
-	request(clusters.Observation) request
 }
 
 func (d deletion) check(ctx context.Context) (pipeline.Status, error) {
@@ -65,4 +65,33 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	d.world.EndLease(clusters.ManagementName) // the cluster's API server goes with its machines
 	return deleteAndWait{cluster: c, heartbeat: d.report, now: d.now}.delete(ctx, d.scope, report)
+}
+
+// mark records on the management cluster's own Cluster, if c holds it, that the Cluster is taken down. The record moves
+// with the Cluster.
+func mark(ctx context.Context, c *kube.Cluster, scope clusters.Scope) error {
+	own, err := clusters.Own(ctx, c, scope)
+	if err != nil {
+		return err
+	}
+	if own == nil || own.Annotations[owned.DownAnnotation] != "" {
+		return nil
+	}
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.DownAnnotation,
+		owned.SuspendedFor(scope.Namespace, scope.Cluster))
+	if err := c.Patch(ctx, unstructuredOf(own.Object),
+		client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		return fault.Retryable(fmt.Errorf("note on %s that it is taken down: %w", own, err), fault.ClusterUnreachable,
+			"Nothing was deleted. Run the same command again.")
+	}
+	return nil
+}
+
+func unstructuredOf(o capi.Object) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion(o.APIVersion)
+	u.SetKind(o.Kind)
+	u.SetNamespace(o.Namespace)
+	u.SetName(o.Name)
+	return u
 }

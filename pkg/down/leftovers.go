@@ -7,13 +7,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
 // leftovers runs cleanup for what is left: the bootstrap cluster, the registry, volumes, files, and what controllers
 // have created in a cloud.
 type leftovers struct {
-	world  observer
+	world  world
 	others otherClusters
 	asked  Options
 	leases *lease.Set
@@ -47,7 +48,7 @@ func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
 		}
 		deleted += len(receipt.Deleted)
 	}
-	report.Progress("deleted %d things that were left", deleted)
+	report.Progress("deleted %s", oneline.Count(deleted, "leftover"))
 	return nil
 }
 

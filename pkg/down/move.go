@@ -5,26 +5,19 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
-	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
 // moveHome moves the definition out of the management cluster: a pivot with the sides exchanged, and as safe.
 type moveHome struct {
-	world  mover
+	world  world
 	others otherClusters
 	scope  clusters.Scope
 	asked  Options
 	move   pivot.Mover
 	now    func() time.Time
-}
-
-// mover is what the move needs of the decider.
-type mover interface {
-	observer
-	// KeepBootstrapKubeconfig writes the kubeconfig file that the hints of a failed move name.
-	KeepBootstrapKubeconfig(*kube.Cluster) error
 }
 
 func (m moveHome) run(ctx context.Context, report pipeline.Reporter) error {
@@ -62,6 +55,6 @@ func (m moveHome) run(ctx context.Context, report pipeline.Reporter) error {
 		report.Progress("an earlier run has moved it")
 		return nil
 	}
-	report.Progress("moved %d objects back into the bootstrap cluster", len(result.Moved))
+	report.Progress("moved %s back into the bootstrap cluster", oneline.Count(len(result.Moved), "object"))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -16,8 +17,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// observer is what most phases need of the decider.
-type observer interface {
+// world is what the phases need of the decider. Only in tests it is another.
+type world interface {
+	// AskEngine asks the Docker engine, which publishes ports on the machine where it runs.
+	AskEngine(context.Context) (docker.Info, error)
+	DecideLeased(context.Context, pipeline.Reporter) (clusters.Observation, verdict, error)
+	UseAndSave(clusters.Observation) error
 	// Connected returns one of the two clusters by its name. It returns an error if that cluster has not answered.
 	Connected(name string) (*kube.Cluster, error)
 	// look reports how far the move of the definition is. It changes nothing.
@@ -26,7 +31,23 @@ type observer interface {
 	peekBootstrap(context.Context) (verdict, error)
 	// confirm observes again, and fails unless the verdict has the given decision.
 	confirm(context.Context, decision) (clusters.Observation, error)
+	request(clusters.Observation) request
 	Side(*kube.Cluster) clusters.Side
+
+	APIServerAddress() string
+	ReachedAt() string
+	// AdoptBootstrap connects to the new bootstrap cluster, and acquires its lease.
+	AdoptBootstrap(context.Context, pipeline.Reporter) error
+	// EndLease stops the renewal of the lease in a cluster, because that cluster is deleted.
+	EndLease(cluster string)
+	// KeepBootstrapKubeconfig writes the kubeconfig file that the hints of a failed move name.
+	KeepBootstrapKubeconfig(*kube.Cluster) error
+}
+
+// PhaseNames returns the names of the phases of `down`, in order.
+func PhaseNames() []string {
+	return []string{"look", "preflight", "images", "registry", "bootstrap-cluster", "bootstrap-flux", "providers",
+		"workload-clusters", "move-back", "delete", "cleanup"}
 }
 
 // Phases returns the phases of `down`, in order. A phase uses the environment as it is when the phase begins: the phase
@@ -94,7 +115,7 @@ func (d *Run) phases() []pipeline.Phase {
 }
 
 // onlyToMove is the Check of a phase that only the move back needs. also is a further Check of that phase, or nil.
-func onlyToMove(world observer, also func(context.Context) (pipeline.Status, error)) func(context.Context) (
+func onlyToMove(world world, also func(context.Context) (pipeline.Status, error)) func(context.Context) (
 	pipeline.Status, error) {
 	return func(ctx context.Context) (pipeline.Status, error) {
 		v, err := world.peekBootstrap(ctx)

@@ -14,6 +14,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,11 +24,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 var own = clusters.Scope{Namespace: "ns", Cluster: "demo"}
@@ -54,8 +57,10 @@ func clusterObject(namespace, name string, edits ...func(*clusterv1.Cluster)) *c
 	return c
 }
 
-// sceneWorld is a fake world: a test sets the observation, and it records the changes.
+// sceneWorld is a fake world: a test sets the observation, and it records the changes. It has no decider: what these
+// tests do not use panics.
 type sceneWorld struct {
+	*decider
 	bootstrap, management *kube.Cluster
 	seen                  verdict
 	o                     clusters.Observation
@@ -448,3 +453,20 @@ type makerWorld struct{ sceneWorld }
 func (*makerWorld) APIServerAddress() string                                { return "" }
 func (*makerWorld) ReachedAt() string                                       { return "" }
 func (*makerWorld) AdoptBootstrap(context.Context, pipeline.Reporter) error { return nil }
+
+// anywhere is a provider without kinds of its own.
+type anywhere struct{ provider.Provider }
+
+func (anywhere) Kinds() []schema.GroupVersionResource { return nil }
+
+// A shell completes --phase-timeout by these names.
+func TestThePhasesHaveTheseNames(t *testing.T) {
+	run := New(Options{Environment: &environment.Environment{}}, clusters.Parts{Provider: anywhere{}})
+	var names []string
+	for _, p := range run.Phases() {
+		names = append(names, p.Name)
+	}
+	if !slices.Equal(names, PhaseNames()) {
+		t.Errorf("%q, want %q", names, PhaseNames())
+	}
+}

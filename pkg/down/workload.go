@@ -81,7 +81,7 @@ func (a otherClusters) checkDeletable(ctx context.Context, o clusters.Observatio
 // workloadClusters deletes, if the user wants that, the clusters that the management cluster manages. Its own
 // controllers delete them.
 type workloadClusters struct {
-	world    observer
+	world    world
 	others   otherClusters
 	deletion func(*kube.Cluster) deleteAndWait
 	// fit reports whether the definition can be moved back afterwards.

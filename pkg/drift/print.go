@@ -51,7 +51,7 @@ func (r Report) summary() string {
 	var what []string
 	add := func(n int, thing, more string) {
 		if n > 0 {
-			what = append(what, count(n, thing)+more)
+			what = append(what, oneline.Count(n, thing)+more)
 		}
 	}
 	add(r.Values(), "value", "")
@@ -68,14 +68,6 @@ func (r Report) summary() string {
 		return "Nothing differs in what could be compared."
 	}
 	return "Differences: " + strings.Join(what, ", ") + "."
-}
-
-// count returns a number with its noun.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return oneline.Sprintf("%d %ss", n, thing)
 }
 
 func (c Cluster) print(b *strings.Builder) {
@@ -98,7 +90,7 @@ func (c Cluster) print(b *strings.Builder) {
 		p.print(b)
 	}
 	if parts > 0 {
-		oneline.Fprintf(b, "  unchanged: %s with %s\n", count(parts, "part"), count(same, "object"))
+		oneline.Fprintf(b, "  unchanged: %s with %s\n", oneline.Count(parts, "part"), oneline.Count(same, "object"))
 	}
 }
 

@@ -40,4 +40,9 @@ type Phase struct {
 	Looks       bool // the phase only checks: a run that ends in it was refused
 	Check       func(context.Context) (Status, error)
 	Run         func(context.Context, Reporter) error
+	// Does returns what Run would do, for a dry run. It is nil for a phase that only checks.
+	Does func() (string, error)
 }
+
+// Says returns a Does that returns text.
+func Says(text string) func() (string, error) { return func() (string, error) { return text, nil } }

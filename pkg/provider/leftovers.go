@@ -100,18 +100,6 @@ type Remains struct {
 	Things         int
 }
 
-// Cleaner is a provider whose own system may have leftovers of a cluster, and lets them be deleted. What a provider
-// leaves in the Docker engine, its maker finds.
-type Cleaner interface {
-	Leftovers(context.Context) (Leftovers, error)
-}
-
-// CleanupUnsupported is a provider whose own system cluster-init cannot search.
-type CleanupUnsupported interface {
-	// Find is the command that shows a person the leftovers of the cluster.
-	Find(cluster string) string
-}
-
 // Account reports whose credentials are used.
 type Account interface {
 	// Admin reports whether they have all permissions in the whole system.

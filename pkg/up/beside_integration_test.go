@@ -47,7 +47,7 @@ func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment
 	}
 
 	follow := rollout.Options{Heartbeat: 50 * time.Millisecond, Now: time.Now}
-	at := func(seen decision) observer { return both{seenWorld{seen: seen}, management} }
+	at := func(seen decision) world { return both{seenWorld{seen: seen}, management} }
 	inManagement := func(seen decision) func(context.Context, pipeline.Reporter) error {
 		return fluxIn{cluster: clusters.ManagementName, world: at(seen),
 			flux: bootstrap.Flux{Environment: env, Phase: environment.Management, Fetch: manifests{},

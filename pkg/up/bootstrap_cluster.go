@@ -2,27 +2,30 @@ package up
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
 // bootstrapCluster creates the temporary cluster that builds the management cluster, or reuses the one that answers.
 type bootstrapCluster struct {
-	world  bootstrapMaker
+	world  world
 	wanted bootstrap.Wanted
 }
 
-// bootstrapMaker is what creating the bootstrap cluster needs of the decider.
-type bootstrapMaker interface {
-	observer
-	confirm(context.Context, decision) (clusters.Observation, error)
-	APIServerAddress() string
-	ReachedAt() string
-	SetAside() error
-	// AdoptBootstrap connects to the new bootstrap cluster, and acquires its lease.
-	AdoptBootstrap(context.Context, pipeline.Reporter) error
+func (b bootstrapCluster) does() (string, error) {
+	if b.wanted.Existing != "" {
+		return "use the cluster of " + b.wanted.Existing, nil
+	}
+	return "make the kind cluster " + owned.BootstrapCluster(b.wanted.Environment.ClusterName()) + " of " +
+		b.wanted.BootstrapImage(), nil
 }
 
 func (b bootstrapCluster) check(ctx context.Context) (pipeline.Status, error) {
@@ -52,4 +55,63 @@ func (b bootstrapCluster) create(ctx context.Context, cluster bootstrap.Cluster,
 		return err
 	}
 	return b.world.AdoptBootstrap(ctx, report)
+}
+
+// bootstrapRemoval deletes the bootstrap cluster. The management cluster no longer depends on it.
+type bootstrapRemoval struct {
+	world world
+	asked Options
+	scope clusters.Scope
+	kind  *kind.Provider
+}
+
+func (b bootstrapRemoval) check(ctx context.Context) (pipeline.Status, error) {
+	if b.asked.keepsBootstrap() {
+		return nothingToDo("kept, as asked")
+	}
+	exists, err := b.world.BootstrapExists(ctx)
+	if err != nil || exists {
+		return pipeline.Status{}, err
+	}
+	return nothingToDo("it is gone")
+}
+
+// run observes the clusters again first: whatever the bootstrap cluster still has is deleted with it.
+func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
+	o, err := b.world.confirm(ctx, pivoted)
+	if err != nil {
+		return err
+	}
+	if c := o.Bootstrap.Cluster; c != nil {
+		clusters, err := capi.Clusters(ctx, c, "")
+		if err != nil {
+			return fmt.Errorf("list the Clusters that the bootstrap cluster still holds: %w", err)
+		}
+		if stay := othersThan(b.scope, clusters); len(stay) > 0 {
+			return fault.New(fault.PivotRefused,
+				fmt.Sprintf("the bootstrap cluster is kept, as it holds more than %s: %s",
+					b.asked.Environment.ClusterName(), strings.Join(stay, ", ")),
+				"Move them to where they are to be managed (clusterctl move), or delete them, and run the same "+
+					"command again; or add --keep-bootstrap.")
+		}
+	}
+	b.world.EndLease(clusters.BootstrapName)
+	if err := b.kind.Delete(ctx, b.asked.BootstrapName()); err != nil {
+		return err
+	}
+	return b.world.ForgetBootstrap()
+}
+
+// keepsBootstrap reports whether the bootstrap cluster stays: the user wants that, or provided the cluster.
+func (o Options) keepsBootstrap() bool { return o.KeepBootstrap || o.BootstrapKubeconfig != "" }
+
+// othersThan names all Clusters except our own one if it is paused: the pivot leaves that behind.
+func othersThan(ours clusters.Scope, clusters []capi.Cluster) []string {
+	var names []string
+	for _, c := range clusters {
+		if c.Namespace != ours.Namespace || c.Name != ours.Cluster || !c.Paused {
+			names = append(names, c.String())
+		}
+	}
+	return names
 }

@@ -25,11 +25,16 @@ type Finding struct {
 // Check runs every check that a run does before it changes something, and continues where a run would stop. It acquires
 // no lease, starts nothing and changes nothing.
 func (u *Run) Check(ctx context.Context) []Finding {
-	preflight, look := u.Phases()[0], u.Phases()[1]
-	return []Finding{
-		found(ctx, preflight.Title, preflight.Timeout, preflight.Run),
-		found(ctx, "an earlier run", look.Timeout, u.observeEarlierRun),
+	var all []Finding
+	for _, p := range u.Phases() {
+		switch {
+		case p.Name == "look": // it starts stopped containers, and takes leases
+			all = append(all, found(ctx, "an earlier run", p.Timeout, u.observeEarlierRun))
+		case p.Looks:
+			all = append(all, found(ctx, p.Title, p.Timeout, p.Run))
+		}
 	}
+	return all
 }
 
 // CheckMachine checks only the Docker engine and its machine. It needs no environment.

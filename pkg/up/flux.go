@@ -12,9 +12,13 @@ import (
 // fluxIn installs Flux in one of the two clusters.
 type fluxIn struct {
 	cluster    string
-	world      observer
+	world      world
 	flux       bootstrap.Flux
 	untilPivot bool // Flux is not needed there after the pivot
+}
+
+func (f fluxIn) does() (string, error) {
+	return "install Flux " + flux.Version + " in the " + f.cluster + " cluster", nil
 }
 
 func (f fluxIn) check(ctx context.Context) (pipeline.Status, error) {

@@ -2,10 +2,10 @@ package up
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
@@ -13,17 +13,21 @@ import (
 // managementCluster installs the release in the bootstrap cluster and follows it until the API server of the management
 // cluster answers. It does not wait until that cluster is Available: the next phases can wait as well.
 type managementCluster struct {
-	world    definer
+	world    world
 	releases releases
+	place    string // where the provider creates machines
 }
 
-// definer is what applying a definition, which creates machines, needs of the decider.
-type definer interface {
-	observer
-	confirm(context.Context, decision) (clusters.Observation, error)
-	SetAside() error
-	ConnectManagement(context.Context) error
-	TakeLease(context.Context, *kube.Cluster, pipeline.Reporter) (bool, error)
+func (m managementCluster) does() (string, error) {
+	env := m.releases.environment
+	components, err := m.releases.components(environment.Bootstrap)
+	if err != nil {
+		return "", err
+	}
+	spec := env.Spec().Cluster
+	return fmt.Sprintf("install telco-cloud-init %s with the components %s in the bootstrap cluster, which make "+
+		"cluster %s: %d control-plane machines and %d workers in %s, Kubernetes %s", env.ChartVersion(), components,
+		env.ClusterName(), spec.ControlPlane.Replicas, spec.Worker.Replicas, m.place, env.KubernetesVersion()), nil
 }
 
 func (m managementCluster) check(ctx context.Context) (pipeline.Status, error) {
@@ -78,4 +82,64 @@ func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) er
 	}
 	report.Progress("the management cluster answers at %s", management.Config.Host)
 	return nil
+}
+
+// managementRelease installs the same release in the management cluster. Until the pivot the component `cluster` stays
+// off there: two clusters must never both reconcile one definition.
+type managementRelease struct {
+	world    world
+	releases releases
+}
+
+func (m managementRelease) does() (string, error) {
+	components, err := m.releases.components(environment.Management)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("install telco-cloud-init %s with the components %s in the management cluster, all but its "+
+		"definition", m.releases.environment.ChartVersion(), components), nil
+}
+
+func (m managementRelease) check(ctx context.Context) (pipeline.Status, error) {
+	return beforePivot(ctx, m.world, "together with its definition, below")
+}
+
+func (m managementRelease) run(ctx context.Context, report pipeline.Reporter) error {
+	management, err := m.world.Connected(clusters.ManagementName)
+	if err != nil {
+		return err
+	}
+	// Components that the bootstrap cluster still has to install there, such as the network, can block the release.
+	bootstrap, err := m.world.Connected(clusters.BootstrapName)
+	if err != nil {
+		return err
+	}
+	return m.releases.sync(ctx, management, false, bootstrap, report)
+}
+
+// managementAvailable waits until the bootstrap cluster has nothing left to do for the management cluster.
+type managementAvailable struct {
+	world    world
+	releases releases
+}
+
+func (m managementAvailable) does() (string, error) {
+	env := m.releases.environment
+	return "wait until Cluster " + env.ClusterNamespace() + "/" + env.ClusterName() +
+		" is available with all its machines", nil
+}
+
+func (m managementAvailable) check(ctx context.Context) (pipeline.Status, error) {
+	return beforePivot(ctx, m.world, "it holds its own definition")
+}
+
+func (m managementAvailable) run(ctx context.Context, report pipeline.Reporter) error {
+	bootstrap, err := m.world.Connected(clusters.BootstrapName)
+	if err != nil {
+		return err
+	}
+	g := m.releases.of(environment.Bootstrap, true).Goal(bootstrap, "")
+	g.What = "the management cluster"
+	g.Ready = append(g.Ready, m.releases.clusterKey())
+	return m.releases.follow(ctx, bootstrap, g, nil, report)
 }

@@ -11,13 +11,41 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// observer is what most phases need of the decider.
-type observer interface {
+// world is what the phases that create, move and delete need of the decider. Only in tests it is another.
+type world interface {
 	// Connected returns one of the two clusters by its name. It returns an error if that cluster has not answered.
 	Connected(name string) (*kube.Cluster, error)
 	// progress reports how far the move of the definition is: goOn (or fresh, or begun) before the pivot, finish during
 	// it, pivoted after it. It changes nothing.
 	progress(context.Context) (decision, error)
+	// confirm observes again right before a step that cannot be undone. It fails unless the verdict allows the step.
+	confirm(context.Context, decision) (clusters.Observation, error)
+	// Side returns a cluster with the path of its kubeconfig for commands that are shown to people.
+	Side(*kube.Cluster) clusters.Side
+
+	APIServerAddress() string
+	ReachedAt() string
+	// AdoptBootstrap connects to the new bootstrap cluster, and acquires its lease.
+	AdoptBootstrap(context.Context, pipeline.Reporter) error
+	ConnectManagement(context.Context) error
+	TakeLease(context.Context, *kube.Cluster, pipeline.Reporter) (waited bool, err error)
+	EndLease(cluster string)
+	// BootstrapExists reports whether a bootstrap cluster managed by cluster-init exists. An unmanaged cluster of its
+	// name is an error.
+	BootstrapExists(context.Context) (bool, error)
+
+	SetAside() error
+	// KeepBootstrapKubeconfig writes the kubeconfig file that the hints of a failed move name.
+	KeepBootstrapKubeconfig(*kube.Cluster) error
+	// ForgetBootstrap removes the files of the bootstrap cluster from the state folder.
+	ForgetBootstrap() error
+}
+
+// PhaseNames returns the names of the phases of `up`, in order.
+func PhaseNames() []string {
+	return []string{"preflight", "look", "images", "registry", "bootstrap-cluster", "bootstrap-flux",
+		"management-cluster", "management-flux", "management-release", "management-available", "pivot", "definition",
+		"self-management", "bootstrap-removal"}
 }
 
 // Phases returns the phases of `up`, in order. A phase uses the environment as it is when the phase begins: the phase
@@ -30,6 +58,9 @@ func (u *Run) Phases() []pipeline.Phase {
 				ctx, report)
 		}; p.Check != nil {
 			phases[i].Check = func(ctx context.Context) (pipeline.Status, error) { return u.phases()[i].Check(ctx) }
+		}
+		if p.Does != nil {
+			phases[i].Does = func() (string, error) { return u.phases()[i].Does() }
 		}
 	}
 	return phases
@@ -59,7 +90,7 @@ func (u *Run) phases() []pipeline.Phase {
 	bootstrapCluster := bootstrapCluster{world: w, wanted: wanted}
 	bootstrapFlux := fluxIn{cluster: clusters.BootstrapName, world: w, flux: flux(environment.Bootstrap),
 		untilPivot: true}
-	managementCluster := managementCluster{world: w, releases: r}
+	managementCluster := managementCluster{world: w, releases: r, place: w.Provider.Place()}
 	managementFlux := fluxIn{cluster: clusters.ManagementName, world: w, flux: flux(environment.Management)}
 	managementRelease := managementRelease{world: w, releases: r}
 	managementAvailable := managementAvailable{world: w, releases: r}
@@ -71,25 +102,34 @@ func (u *Run) phases() []pipeline.Phase {
 	return []pipeline.Phase{
 		{Name: "preflight", Title: preflight.Title(), Timeout: 5 * time.Minute, Looks: true, Run: preflight.Run},
 		{Name: "look", Title: "look for an earlier run", Timeout: looking, Looks: true, Run: look.run},
-		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: images.Check, Run: images.Run},
-		{Name: "registry", Title: "registry and content", Timeout: short, Check: registry.Check, Run: registry.Run},
+		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: images.Check, Run: images.Run,
+			Does: pipeline.Says(images.Does())},
+		{Name: "registry", Title: "registry and content", Timeout: short, Check: registry.Check, Run: registry.Run,
+			Does: pipeline.Says(u.Supplies.Publishes())},
 		{Name: "bootstrap-cluster", Title: "bootstrap cluster", Timeout: short, Check: bootstrapCluster.check,
-			Run: bootstrapCluster.run},
+			Run: bootstrapCluster.run, Does: bootstrapCluster.does},
 		{Name: "bootstrap-flux", Title: "Flux in the bootstrap cluster", Timeout: long, Check: bootstrapFlux.check,
-			Run: bootstrapFlux.run},
+			Run: bootstrapFlux.run, Does: bootstrapFlux.does},
 		{Name: "management-cluster", Title: "components and management cluster", Timeout: long,
-			Check: managementCluster.check, Run: managementCluster.run},
+			Check: managementCluster.check, Run: managementCluster.run,
+			Does: managementCluster.does},
 		{Name: "management-flux", Title: "Flux in the management cluster", Timeout: long, Check: managementFlux.check,
-			Run: managementFlux.run},
+			Run: managementFlux.run, Does: managementFlux.does},
 		{Name: "management-release", Title: "components in the management cluster", Timeout: long,
-			Check: managementRelease.check, Run: managementRelease.run},
+			Check: managementRelease.check, Run: managementRelease.run,
+			Does: managementRelease.does},
 		{Name: "management-available", Title: "management cluster is available", Timeout: long,
-			Check: managementAvailable.check, Run: managementAvailable.run},
-		{Name: "pivot", Title: "pivot", Timeout: short, Check: pivot.check, Run: pivot.run},
-		{Name: "definition", Title: "management cluster syncs its own definition", Timeout: long, Run: definition.run},
-		{Name: "self-management", Title: "management cluster manages itself", Timeout: long, Run: selfManagement.run},
+			Check: managementAvailable.check, Run: managementAvailable.run,
+			Does: managementAvailable.does},
+		{Name: "pivot", Title: "pivot", Timeout: short, Check: pivot.check, Run: pivot.run,
+			Does: pivot.does},
+		{Name: "definition", Title: "management cluster syncs its own definition", Timeout: long, Run: definition.run,
+			Does: pipeline.Says("have the management cluster's Flux apply its own definition")},
+		{Name: "self-management", Title: "management cluster manages itself", Timeout: long, Run: selfManagement.run,
+			Does: pipeline.Says("prove that the management cluster manages itself, and that no machine was replaced")},
 		{Name: "bootstrap-removal", Title: "delete the bootstrap cluster", Timeout: 5 * time.Minute,
-			Check: bootstrapRemoval.check, Run: bootstrapRemoval.run},
+			Check: bootstrapRemoval.check, Run: bootstrapRemoval.run,
+			Does: pipeline.Says("delete the kind cluster " + u.BootstrapName())},
 	}
 }
 
@@ -100,7 +140,7 @@ func nothingToDo(why string) (pipeline.Status, error) {
 
 // beforePivot is the Check of a phase that runs every time until a pivot begins. The phase can run again: applying what
 // is there already changes nothing.
-func beforePivot(ctx context.Context, world observer, afterwards string) (pipeline.Status, error) {
+func beforePivot(ctx context.Context, world world, afterwards string) (pipeline.Status, error) {
 	switch seen, err := world.progress(ctx); {
 	case err != nil:
 		return pipeline.Status{}, err

@@ -2,17 +2,19 @@ package up
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
 // pivotMove moves the cluster definitions into the management cluster.
 type pivotMove struct {
-	world  mover
+	world  world
 	scope  clusters.Scope
 	folder string // for backups
 	asked  Options
@@ -20,12 +22,9 @@ type pivotMove struct {
 	now    func() time.Time
 }
 
-// mover is what the pivot needs of the decider.
-type mover interface {
-	observer
-	Side(*kube.Cluster) clusters.Side
-	// KeepBootstrapKubeconfig writes the kubeconfig file that the hints of a failed move name.
-	KeepBootstrapKubeconfig(*kube.Cluster) error
+func (p pivotMove) does() (string, error) {
+	return fmt.Sprintf("save what Cluster API holds in namespace %s to %s, and move it into the management cluster",
+		p.scope.Namespace, p.folder), nil
 }
 
 func (p pivotMove) check(ctx context.Context) (pipeline.Status, error) {
@@ -77,7 +76,7 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 	if result.Backup == "" {
 		where = "their backup is on the machine that began the move"
 	}
-	report.Progress("moved %d objects; %s", len(result.Moved), where)
+	report.Progress("moved %s; %s", oneline.Count(len(result.Moved), "object"), where)
 	return nil
 }
 

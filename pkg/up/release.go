@@ -2,6 +2,7 @@ package up
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,6 +36,24 @@ func (r releases) of(phase environment.Phase, definition bool) rollout.Release {
 		Definition: definition}
 }
 
+// components returns the names of the components of a phase of the chart, for people.
+func (r releases) components(phase environment.Phase) (string, error) {
+	names, err := componentNames(r.environment, phase)
+	return strings.Join(names, ", "), err
+}
+
+func componentNames(env *environment.Environment, phase environment.Phase) ([]string, error) {
+	list, err := env.Components(phase)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = c.Name
+	}
+	return names, nil
+}
+
 // following returns the options for following a cluster. beside is another cluster whose components can block it. Nil
 // means that there is none.
 func (r releases) following(beside *kube.Cluster) rollout.Options {
@@ -51,7 +70,7 @@ func (r releases) follow(ctx context.Context, c *kube.Cluster, g rollout.Goal, b
 // checkSource refuses a Git source whose chart has stale cluster definitions, before the cluster of a phase acts on it.
 // A phase calls it before its last observation of the clusters: Flux may take minutes to fetch a source.
 func (r releases) checkSource(
-	ctx context.Context, w observer, phase environment.Phase, report pipeline.Reporter,
+	ctx context.Context, w world, phase environment.Phase, report pipeline.Reporter,
 ) error {
 	if r.source.Kind != source.Git {
 		return nil

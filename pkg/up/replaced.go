@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
@@ -78,8 +79,8 @@ func (m builtMachines) sayReplaced(ctx context.Context, counts *kube.Cluster, ap
 			workers = append(workers, machine.Name)
 		}
 	}
-	if len(controlPlane)+len(workers) > 0 {
-		report.Warn("this run replaces %d machines: %s", len(controlPlane)+len(workers), strings.Join(slices.Concat(
+	if n := len(controlPlane) + len(workers); n > 0 {
+		report.Warn("this run replaces %s: %s", oneline.Count(n, "machine"), strings.Join(slices.Concat(
 			named(controlPlane, "of the control plane"), named(workers, "of workers")), "; "))
 	}
 	return nil

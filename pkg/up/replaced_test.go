@@ -45,7 +45,7 @@ func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 				Sets: []string{"cluster.control_plane.schedulable=false", "cluster.worker.replicas=1"}}),
 			said: "this run replaces 2 machines: 2 of the control plane (a, b)"},
 		"another flavor of workers": {first: capo(), asked: capo("cluster.openstack.worker_flavor=g"),
-			said: "this run replaces 1 machines: 1 of workers (c)"},
+			said: "this run replaces 1 machine: 1 of workers (c)"},
 		"Machines cannot be listed": {first: first, asked: loaded(t, image), unlisted: errors.New("503"),
 			said: "this run replaces machines; which ones is not known: "},
 		"a proxy of the shell": {first: first, asked: proxied, also: "proxies.http_proxy: the cluster " +

@@ -8,7 +8,6 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
-	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
@@ -32,14 +31,8 @@ func (u *Run) pivotMove() pivotMove {
 // begunPivot looks for a pivot that was begun, and refuses if there is none: only `up` creates what is missing before a
 // pivot.
 type begunPivot struct {
-	world       pivotSettler
+	world       *decider
 	environment string
-}
-
-// pivotSettler is what a command for the pivot needs to begin.
-type pivotSettler interface {
-	settler
-	AskEngine(context.Context) (docker.Info, error) // it publishes ports on the machine where it runs
 }
 
 func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -32,15 +33,9 @@ func (u *Run) RollbackPhases() []pipeline.Phase {
 
 // rollback undoes a pivot while the bootstrap cluster exists and the management cluster is unhealthy.
 type rollback struct {
-	world       returner
+	world       *decider
 	move        pivotMove
 	environment string
-}
-
-// returner is what a rollback needs of the decider.
-type returner interface {
-	pivotSettler
-	mover
 }
 
 func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
@@ -159,6 +154,6 @@ func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
 		report.Progress("an earlier rollback has moved it")
 		return r.move.verifyAgain(ctx, clusters.BootstrapName)
 	}
-	report.Progress("moved %d objects back into the bootstrap cluster", len(result.Moved))
+	report.Progress("moved %s back into the bootstrap cluster", oneline.Count(len(result.Moved), "object"))
 	return nil
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -18,14 +20,8 @@ import (
 
 // selfManagement proves, from the management cluster's own API, that this cluster manages itself.
 type selfManagement struct {
-	world    sideNamer
+	world    world
 	releases releases
-}
-
-// sideNamer knows the kubeconfig files for commands that are shown to people.
-type sideNamer interface {
-	observer
-	Side(*kube.Cluster) clusters.Side
 }
 
 // run observes once a second. The proof is one consistent observation of everything, not a series of events.
@@ -153,4 +149,75 @@ func unmetError(unmet []pivot.Unmet) error {
 		errs = append(errs, errors.New(u.String()))
 	}
 	return errors.Join(errs...)
+}
+
+// proof is what the observations of a management cluster have found so far.
+type proof struct {
+	manages bool          // it manages itself: unmet then lists its machines or its health
+	counted bool          // its machines were checked, too
+	unmet   []pivot.Unmet // conditions that are not met yet
+	// healthy reports whether all checks of its controllers were made; findings are the problems that they found.
+	healthy  bool
+	findings []readiness.Finding
+}
+
+// warn reports the problems that do not block the cluster and do not go away by themselves.
+func (p proof) warn(report pipeline.Reporter) {
+	for _, f := range p.findings {
+		if !f.Transient {
+			report.Warn("%s (%s). %s", f.Cause, f.Object, f.Remedy)
+		}
+	}
+}
+
+// after returns the proof after one more observation. If that failed, what it did not check stays as observed before.
+func (p proof) after(seen proof, err error) proof {
+	if err != nil && (p.manages || !seen.manages) {
+		return p
+	}
+	return seen
+}
+
+// words returns what the phase waits for, and what it did not observe by the time it stops. A failed check does not
+// prove the opposite.
+func (p proof) words() (awaited, lack string) {
+	switch {
+	case !p.manages:
+		return "the management cluster to manage itself", "the management cluster was not seen to manage itself"
+	case slices.ContainsFunc(p.unmet, func(u pivot.Unmet) bool { return u.Aspect == pivot.AspectHealth }):
+		return "the management cluster to be able to act",
+			"the management cluster says that it manages itself, but cannot act"
+	case !p.counted || len(p.unmet) > 0:
+		return "the management cluster to have all its machines as they should be",
+			"the management cluster manages itself, but was not seen to have all its machines as they should be"
+	}
+	return "the marks of the pivot in the management cluster", "the management cluster manages itself, but what the " +
+		"pivot has marked in it could not be looked at, or not be cleared"
+}
+
+// definition enables the component `cluster` in the management cluster, so that Flux syncs the definition there. It
+// first checks that the pivot is done: if two clusters reconcile a definition, they create two control planes.
+type definition struct {
+	world    world
+	releases releases
+}
+
+func (d definition) run(ctx context.Context, report pipeline.Reporter) error {
+	if err := d.releases.checkSource(ctx, d.world, environment.Management, report); err != nil {
+		return err
+	}
+	seen, err := d.world.progress(ctx)
+	if err != nil {
+		return err
+	}
+	if seen != pivoted {
+		return fault.Retryable(errors.New("the bootstrap cluster holds the definition, so the management cluster must "+
+			"not reconcile it as well"), fault.ClusterFailed,
+			"Is another run at work on this environment? When it is over, run the same command again.")
+	}
+	management, err := d.world.Connected(clusters.ManagementName)
+	if err != nil {
+		return err
+	}
+	return d.releases.sync(ctx, management, true, nil, report, d.releases.clusterKey())
 }

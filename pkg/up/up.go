@@ -1,8 +1,10 @@
-// Package up builds a self-managed management cluster: the phases of `cluster-init up`, one file each.
+// Package up builds a self-managed management cluster: the phases of `cluster-init up`.
 package up
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
@@ -53,3 +55,27 @@ func (u *Run) Requests() int64 { return u.world.Requests() }
 // Reach connects to the clusters that answer, to diagnose a failure, however far the run came. The error reports those
 // that should answer and do not.
 func (u *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) { return u.world.Answering(ctx) }
+
+// Inputs describes what decides how long the run takes: machines, release, source, components, and whether it resumes
+// an earlier run. Only after the phase look is it known whether it resumes one. Runs with the same inputs take about as
+// long.
+func (u *Run) Inputs() string {
+	spec := u.Environment.Spec().Cluster
+	parts := []string{fmt.Sprintf("%d control-plane machines and %d workers of %s", spec.ControlPlane.Replicas,
+		spec.Worker.Replicas, u.Environment.KubernetesVersion()),
+		"source " + string(u.Source.Kind), "chart " + u.Environment.ChartVersion()}
+	if u.Bundle != nil {
+		parts = append(parts, "a bundle")
+	}
+	if u.BootstrapKubeconfig != "" {
+		parts = append(parts, "a bootstrap cluster of one's own")
+	}
+	if u.resumes {
+		parts = append(parts, "what an earlier run has left")
+	}
+	names, err := componentNames(u.Environment, environment.Management)
+	if err == nil { // on an error the run does not complete, and no other run is compared with it
+		parts = append(parts, "components "+strings.Join(names, " "))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -5,6 +5,7 @@ package known
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
@@ -14,6 +15,9 @@ import (
 	dockerprovider "github.com/cluster-init/cluster-init/pkg/provider/docker"
 	"github.com/cluster-init/cluster-init/pkg/provider/openstack"
 )
+
+// Names returns the names of all providers, as values of cluster.infra_provider.
+func Names() []string { return []string{"capa", "capd", "capo"} }
 
 // Of returns the provider of the environment's machines. An unknown provider is a fault ValuesInvalid, and never
 // another provider: its machines would be looked for in the wrong place.
@@ -28,14 +32,17 @@ func Of(env *environment.Environment, engine *docker.Client) (provider.Provider,
 	default:
 		return nil, fault.New(fault.ValuesInvalid,
 			fmt.Sprintf("cluster.infra_provider is %q, which this binary does not support", name),
-			"Set cluster.infra_provider to capa, capd or capo.")
+			"Set cluster.infra_provider to one of "+strings.Join(Names(), ", ")+".")
 	}
 }
+
+// Ranged is a provider that makes networks: its address ranges must not overlap those of the cluster.
+type Ranged interface{ Ranges() []environment.Range }
 
 // Ranges are the address ranges that the environment's provider uses: see environment.Options.
 func Ranges(env *environment.Environment) []environment.Range {
 	makes, err := Of(env, nil)
-	if p, uses := makes.(interface{ Ranges() []environment.Range }); err == nil && uses {
+	if p, uses := makes.(Ranged); err == nil && uses {
 		return p.Ranges()
 	}
 	return nil

@@ -1,0 +1,51 @@
+package provider
+
+import "context"
+
+// The optional parts of a provider. A verb asks whether the provider has a part, and says what it cannot do without it.
+// The conformance test of pkg/provider/known holds which provider has which.
+
+// Cleaner is a provider whose own system may have leftovers of a cluster, and lets them be deleted. What a provider
+// leaves in the Docker engine, its maker finds.
+type Cleaner interface {
+	Leftovers(context.Context) (Leftovers, error)
+}
+
+// CleanupUnsupported is a provider whose own system cluster-init cannot search.
+type CleanupUnsupported interface {
+	// Find is the command that shows a person the leftovers of the cluster.
+	Find(cluster string) string
+}
+
+// AdministratorReader is a provider that can read the administrator's kubeconfig from the cluster's machines.
+type AdministratorReader interface {
+	// Administrators returns the kubeconfigs in the cluster's running control-plane machines, in the order of their
+	// creation. It returns what could be read together with the error for the rest. The caller must check whether a
+	// kubeconfig is fit for use.
+	Administrators(context.Context) ([]Administrator, error)
+}
+
+// Administrator is a kubeconfig from a control-plane machine.
+type Administrator struct {
+	Machine    string
+	Kubeconfig []byte
+	// Address is the host of the control plane, for a kubeconfig that names the machine's own loopback address. Empty
+	// means not known.
+	Address string
+}
+
+// Inspector is a provider that can inspect machines, for a diagnosis.
+type Inspector interface {
+	// Inspect returns reports about a machine, from the machine itself and from the system that it runs in. machine is
+	// the name of Cluster API's infrastructure object. A missing machine has no reports. What could not be read is an
+	// error, returned together with the rest.
+	Inspect(ctx context.Context, machine string) ([]Said, error)
+}
+
+// Said is one report about a machine.
+type Said struct {
+	// From is "fault" for the cloud's own error, "console" for the machine's boot output, "journal" for the log of its
+	// node's services.
+	From string
+	Text string
+}
