@@ -48,7 +48,7 @@ func (s surveyLine) Print(out io.Writer) error {
 		if l.Where != cleanup.InDocker {
 			called = "of <namespace>-<cluster>"
 		}
-		oneline.Fprintf(&b, "%-10s %4d resources %s %s\n", l.Where, l.Things, called, l.Cluster)
+		oneline.Fprintf(&b, "%-10s %14s %s %s\n", l.Where, oneline.Count(l.Things, "resource"), called, l.Cluster)
 	}
 	if len(s.Left) > 0 {
 		fmt.Fprintln(&b, "cluster-init cleanup ENVIRONMENT shows them; so does cluster-init cleanup --cluster "+
