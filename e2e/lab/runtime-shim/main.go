@@ -1,6 +1,7 @@
 // Command runtime-shim is an OCI runtime that stands in front of runc on hosts without CAP_SYS_RESOURCE (nested
 // virtual machines, some CI runners). There `docker run --privileged` asks runc for every capability and runc fails
-// with "unable to apply caps". The shim takes that one capability out of the request and then becomes runc.
+// with "unable to apply caps". The shim takes that one capability out of the request, thaws what would keep a container
+// from dying, and then becomes runc.
 package main
 
 import (
@@ -23,6 +24,9 @@ func run(args []string) error {
 		if err := dropFromFile(file); err != nil {
 			return err
 		}
+	}
+	if err := thaw(freezers, args[1:]); err != nil { // runc may succeed all the same
+		fmt.Fprintln(os.Stderr, "runtime-shim:", err)
 	}
 	runc, err := exec.LookPath("runc")
 	if err != nil {
