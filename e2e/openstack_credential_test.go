@@ -23,8 +23,18 @@ func applicationCredential(t *testing.T, user *openstack.Client, cloud openstack
 	}
 	self, err := token.ExtractUser()
 	must(t, err)
+	const name = "cluster-init"
+	// A run of this test that was killed has left one: its secret cannot be read any more.
+	pages, err := applicationcredentials.List(user.Identity, self.ID,
+		applicationcredentials.ListOpts{Name: name}).AllPages(t.Context())
+	must(t, err)
+	left, err := applicationcredentials.ExtractApplicationCredentials(pages)
+	must(t, err)
+	for _, credential := range left {
+		must(t, applicationcredentials.Delete(t.Context(), user.Identity, self.ID, credential.ID).ExtractErr())
+	}
 	made, err := applicationcredentials.Create(t.Context(), user.Identity, self.ID,
-		applicationcredentials.CreateOpts{Name: "cluster-init"}).Extract()
+		applicationcredentials.CreateOpts{Name: name}).Extract()
 	must(t, err)
 	var file struct {
 		Clouds map[string]map[string]any `json:"clouds"`
