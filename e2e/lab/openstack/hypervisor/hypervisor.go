@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// period is the pause between two looks at the cloud. Each costs its services about 0.1 s of computing.
-	period = 2 * time.Second
+	// shortestPeriod and longestPeriod bound the pause between two looks at the cloud. Each look costs its services
+	// about 0.1 s of computing, and ten times that on a machine that is busy or slow.
+	shortestPeriod, longestPeriod = 2 * time.Second, 10 * time.Second
 	// lookTime bounds one look at the cloud and at the engine.
 	lookTime = 30 * time.Second
 	// workTime bounds what is done for one machine, network, or for the addresses.
@@ -66,7 +67,13 @@ func New(cloud cloud, engine engine, images []string, say func(format string, ar
 	return &Bridge{cloud: cloud, engine: engine, images: images, report: newReport(say), pause: newPause(time.Now)}
 }
 
-// Run makes the world equal every other second, until ctx ends. It leaves all as it is then.
+// period returns the pause after a look that took so long: looks may take a sixth of the time, so that the cloud has
+// the rest for its users.
+func period(took time.Duration) time.Duration {
+	return min(max(5*took, shortestPeriod), longestPeriod)
+}
+
+// Run makes the world equal again and again, until ctx ends. It leaves all as it is then.
 func (b *Bridge) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -76,7 +83,8 @@ func (b *Bridge) Run(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
+		began := time.Now()
 		b.Reconcile(ctx)
-		timer.Reset(period)
+		timer.Reset(period(time.Since(began)))
 	}
 }

@@ -202,3 +202,12 @@ func TestCleanAsksNoCloud(t *testing.T) {
 		t.Error("no error although nothing is known")
 	}
 }
+
+func TestLooksLeaveTheCloudToItsUsers(t *testing.T) {
+	for took, want := range map[time.Duration]time.Duration{0: 2 * time.Second, 100 * time.Millisecond: 2 * time.Second,
+		time.Second: 5 * time.Second, time.Minute: 10 * time.Second} {
+		if got := period(took); got != want {
+			t.Errorf("after a look of %s it pauses %s, want %s", took, got, want)
+		}
+	}
+}
