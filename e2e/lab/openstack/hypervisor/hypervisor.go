@@ -67,10 +67,10 @@ func New(cloud cloud, engine engine, images []string, say func(format string, ar
 	return &Bridge{cloud: cloud, engine: engine, images: images, report: newReport(say), pause: newPause(time.Now)}
 }
 
-// period returns the pause after a look that took so long: looks may take a sixth of the time, so that the cloud has
-// the rest for its users.
+// period returns the pause after an observation that took so long: observations may take a tenth of the time, so that
+// the cloud has the rest for its users.
 func period(took time.Duration) time.Duration {
-	return min(max(5*took, shortestPeriod), longestPeriod)
+	return min(max(10*took, shortestPeriod), longestPeriod)
 }
 
 // Run makes the world equal again and again, until ctx ends. It leaves all as it is then.

@@ -203,11 +203,11 @@ func TestCleanAsksNoCloud(t *testing.T) {
 	}
 }
 
-func TestLooksLeaveTheCloudToItsUsers(t *testing.T) {
+func TestObservationsLeaveTheCloudToItsUsers(t *testing.T) {
 	for took, want := range map[time.Duration]time.Duration{0: 2 * time.Second, 100 * time.Millisecond: 2 * time.Second,
-		time.Second: 5 * time.Second, time.Minute: 10 * time.Second} {
+		500 * time.Millisecond: 5 * time.Second, time.Minute: 10 * time.Second} {
 		if got := period(took); got != want {
-			t.Errorf("after a look of %s it pauses %s, want %s", took, got, want)
+			t.Errorf("after an observation of %s it pauses %s, want %s", took, got, want)
 		}
 	}
 }
