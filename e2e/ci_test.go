@@ -160,7 +160,7 @@ func (l lab) job(t *testing.T, exitCode int, seen func(line string), args ...str
 	}
 	err = c.Wait()
 	t.Logf("%s", said.String())
-	if _, exited := err.(*exec.ExitError); err != nil && !exited {
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Fatal(err)
 	}
 	if got := c.ProcessState.ExitCode(); got != exitCode {

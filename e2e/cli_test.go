@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -62,7 +63,7 @@ func (l lab) run(t *testing.T, args ...string) (int, string) {
 	quiet := l.quietDuring(t, args)
 	err := c.Run()
 	quiet(c.ProcessState.ExitCode())
-	if _, exited := err.(*exec.ExitError); err != nil && !exited {
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Fatalf("running cluster-init %v: %v", args, err)
 	}
 	return c.ProcessState.ExitCode(), out.String()
@@ -127,7 +128,7 @@ func (l lab) signalAt(t *testing.T, signal os.Signal, when func(event.Event) boo
 	}
 	_, _ = io.Copy(io.Discard, out)
 	err = c.Wait()
-	if _, exited := err.(*exec.ExitError); err != nil && !exited {
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Fatal(err)
 	}
 	if result.sent {

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,11 +33,11 @@ func TestSourceGit(t *testing.T) {
 
 	t.Run("a source that cannot be read is reported before anything is made", func(t *testing.T) {
 		l := l
-		l.environment = append(plain, "GITLAB_USER="+known.user, "GITLAB_TOKEN=not-"+known.password)
+		l.environment = append(slices.Clone(plain), "GITLAB_USER="+known.user, "GITLAB_TOKEN=not-"+known.password)
 		l.refusedEarly(t, known.password, "401 Unauthorized", append(from, "--source-commit", first)...)
-		l.environment = append(plain, "GITLAB_USER=", "GITLAB_TOKEN=")
+		l.environment = append(slices.Clone(plain), "GITLAB_USER=", "GITLAB_TOKEN=")
 		l.refusedEarly(t, known.password, "401 Unauthorized", append(from, "--source-commit", first)...)
-		l.environment = append(plain, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
+		l.environment = append(slices.Clone(plain), "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
 		l.refusedEarly(t, known.password, "404 Not Found", "--source", "git", "--source-insecure", "--source-url",
 			"http://"+address+"/other.git")
 		l.refusedAs(t, 2, known.password, "would be sent in clear text", "--source", "git", "--source-url",
@@ -61,7 +62,7 @@ func TestMatrixSourceGit(t *testing.T) {
 	watchArguments(t, known.password)
 	plain := l.environment
 
-	l.environment = append(plain, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
+	l.environment = append(slices.Clone(plain), "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
 	existing := existingCluster(t, l)
 	from = append(from, "--bootstrap-kubeconfig", existing, "--set", "cluster.bootstrap_format=ignition")
 	if o := l.up(t, known.password, nil, append(from, "--source-commit", first)...); o.exitCode != 0 {
@@ -139,7 +140,7 @@ func TestMatrixSourceGit(t *testing.T) {
 		watchArguments(t, fresh.password)
 		entry.Store(&fresh)
 		l := l
-		l.environment = append(plain, "GITLAB_USER="+fresh.user, "GITLAB_TOKEN="+fresh.password)
+		l.environment = append(slices.Clone(plain), "GITLAB_USER="+fresh.user, "GITLAB_TOKEN="+fresh.password)
 		if o := l.up(t, fresh.password, nil, append(from, "--source-branch", "main")...); o.exitCode != 0 {
 			t.Fatalf("up ended with %d:\n%s", o.exitCode, o.all)
 		}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os/exec"
 	"strings"
@@ -36,8 +37,8 @@ func (l lab) up(t *testing.T, secret string, stop func(event.Event) bool, args .
 	args = append([]string{"up", environmentName, "--bundle", l.bundle, "--verbose", "--output", "json"}, args...)
 	t.Logf("cluster-init %v", args)
 	c := l.command(ctx, args...)
-	var said, errors bytes.Buffer
-	c.Stderr = &errors
+	var said, stderr bytes.Buffer
+	c.Stderr = &stderr
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -64,10 +65,10 @@ func (l lab) up(t *testing.T, secret string, stop func(event.Event) bool, args .
 		}
 	}
 	err = c.Wait()
-	if _, exited := err.(*exec.ExitError); err != nil && !exited {
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Fatal(err)
 	}
-	result.exitCode, result.all = c.ProcessState.ExitCode(), said.String()+errors.String()
+	result.exitCode, result.all = c.ProcessState.ExitCode(), said.String()+stderr.String()
 	if holds([]byte(result.all), secret) {
 		t.Errorf("the output holds the secret:\n%s", lineWith(result.all, secret))
 	}

@@ -109,7 +109,7 @@ func TestProcessIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := watchProcess(os.Getpid())
-	for begin := time.Now(); time.Since(begin) < 300*time.Millisecond; {
+	for begin := time.Now(); time.Since(begin) < 300*time.Millisecond; { //nolint:revive // it only burns CPU time
 	}
 	u, err := w.stop()
 	if err != nil {

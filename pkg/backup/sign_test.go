@@ -89,7 +89,7 @@ func TestSignatures(t *testing.T) {
 			edit(t, path, backup.SignatureFile, func(string) string { return "hunter2" })
 		}, broken: "backup.json.sig is not a signature"},
 		"one that was taken away": {key: mine,
-			change:  func(t *testing.T, path string) { _ = os.Remove(filepath.Join(path, backup.SignatureFile)) },
+			change:  func(_ *testing.T, path string) { _ = os.Remove(filepath.Join(path, backup.SignatureFile)) },
 			refused: "it is not signed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -243,10 +243,10 @@ func TestAForgedBundleIsRefused(t *testing.T) {
 		"a manifest of an image is large": {func(t *testing.T, dir string, i *Index) {
 			large("blobs/sha256/"+strings.TrimPrefix(i.Images[0].Digest, "sha256:"))(t, dir, i)
 		}, "more than 64 MiB"},
-		"a manifest is elsewhere": {func(t *testing.T, dir string, i *Index) {
+		"a manifest is elsewhere": {func(_ *testing.T, dir string, i *Index) {
 			i.Manifests[0].Path, _ = filepath.Rel(dir, outside)
 		}, "leads out of the bundle"},
-		"a file of the profile is elsewhere": {func(t *testing.T, dir string, i *Index) {
+		"a file of the profile is elsewhere": {func(_ *testing.T, dir string, i *Index) {
 			i.Profile[0].Path, _ = filepath.Rel(filepath.Join(dir, profileFolder), outside)
 		}, "leads out of the bundle"},
 	} {

@@ -17,15 +17,15 @@ const (
 // checkFolder refuses a bundle with anything but files and folders: a link may lead to a user's own file, and a pipe or
 // a device has no end.
 func checkFolder(dir string) error {
-	real, err := filepath.EvalSymlinks(dir)
+	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err
 	}
-	return filepath.WalkDir(real, func(path string, entry fs.DirEntry, err error) error {
+	return filepath.WalkDir(resolved, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		relative, err := filepath.Rel(real, path)
+		relative, err := filepath.Rel(resolved, path)
 		if err == nil && !entry.Type().IsRegular() {
 			err = fmt.Errorf("%s is not a regular file", relative)
 		}

@@ -196,7 +196,7 @@ func TestFillRegistry(t *testing.T) {
 func TestBundleFaults(t *testing.T) {
 	const good, bad, missing = "example.org/good:v1", "example.org/bad:v1", "example.org/missing:v1"
 	ways := map[string]func(*testing.T, ImageSource, ...string) error{
-		"engine": func(t *testing.T, s ImageSource, refs ...string) error {
+		"engine": func(_ *testing.T, s ImageSource, refs ...string) error {
 			return LoadImages(context.Background(), &fakeEngine{ids: map[string]string{}}, s, refs, nil)
 		},
 		"registry": func(t *testing.T, s ImageSource, refs ...string) error {

@@ -18,7 +18,7 @@ type certain struct{ client.Client }
 func (c certain) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
 	err := c.Client.Create(ctx, o, opts...)
 	if apierrors.IsAlreadyExists(err) && o.GetUID() != "" {
-		return fmt.Errorf("its UID is not known: %v", err) // not wrapped: clusterctl must not recognize it
+		return fmt.Errorf("its UID is not known: %v", err) //nolint:errorlint // clusterctl must not recognize the cause
 	}
 	return err
 }

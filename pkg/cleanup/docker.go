@@ -137,7 +137,7 @@ func findVolumes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 // findNetwork plans the deletion of the network that kind clusters share. It requires that cluster-init created the
 // network and that only this environment uses it. A stopped container counts: it could not start without its network.
 // Several networks can have this name: each is judged by itself.
-func findNetwork(ctx context.Context, engine Engine, t Target, p *Plan) error {
+func findNetwork(ctx context.Context, engine Engine, _ Target, p *Plan) error {
 	networks, err := engine.Networks(ctx, kindNetwork)
 	if err != nil {
 		return fmt.Errorf("looking at the network %s: %w", kindNetwork, err)

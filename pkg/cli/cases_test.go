@@ -193,7 +193,7 @@ func TestFoldersThatAreNoNames(t *testing.T) {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		code, out, errs := said(t, "init", "kubeadm-capd", folder)
+		code, _, errs := said(t, "init", "kubeadm-capd", folder)
 		if code != 2 || !strings.Contains(errs, `"`+name+`" cannot be the name of a cluster`) ||
 			!strings.Contains(errs, "--name NAME") {
 			t.Errorf("%s: exit code %d: %s", name, code, errs)
@@ -201,7 +201,7 @@ func TestFoldersThatAreNoNames(t *testing.T) {
 		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 			t.Errorf("%s: %d files are left, %v", name, len(left), err)
 		}
-		code, out, errs = said(t, "init", "kubeadm-capd", filepath.Join(folder, "env"))
+		code, out, errs := said(t, "init", "kubeadm-capd", filepath.Join(folder, "env"))
 		if code != 0 || !strings.Contains(out+errs, "cluster-init up") {
 			t.Errorf("%s/env: exit code %d: %s", name, code, errs)
 		}

@@ -58,7 +58,7 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 	for _, image := range notChecked {
 		f.Warnings = append(f.Warnings, image+": "+oci.ErrNotSupported.Error())
 	}
-	f.Problems = append(lacks, missing...)
+	f.Problems = slices.Concat(lacks, missing)
 	f.Seen = []string{fmt.Sprintf("%d of %d images are served", len(images)-len(missing)-len(notChecked), len(images))}
 	return f
 }

@@ -77,7 +77,7 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 	}
 	ctx, release := o.bounded(ctx) // starts here, so that the time to confirm does not count
 	defer release()
-	return runPhases(ctx, sink, "down", name, func(ctx context.Context, leases *lease.Set) (*phaseRun, error) {
+	return runPhases(ctx, sink, "down", name, func(_ context.Context, leases *lease.Set) (*phaseRun, error) {
 		b := *shown
 		b.parts.Leases = leases
 		run := o.runOf(&b, s, sink)

@@ -100,10 +100,12 @@ func releaseNames(t *testing.T, version string) (archive, checksums string) {
 	t.Helper()
 	var config struct {
 		Archives []struct {
-			ID            string
-			Name_template string
+			ID           string
+			NameTemplate string `json:"name_template"`
 		}
-		Checksum struct{ Name_template string }
+		Checksum struct {
+			NameTemplate string `json:"name_template"`
+		}
 	}
 	content, err := os.ReadFile(filepath.Join(root, ".goreleaser.yaml"))
 	if err != nil {
@@ -113,7 +115,7 @@ func releaseNames(t *testing.T, version string) (archive, checksums string) {
 		t.Fatal(err)
 	}
 	fill := strings.NewReplacer("{{ .Version }}", version, "{{ .Os }}", "linux", "{{ .Arch }}", "amd64")
-	return fill.Replace(config.Archives[0].Name_template), fill.Replace(config.Checksum.Name_template)
+	return fill.Replace(config.Archives[0].NameTemplate), fill.Replace(config.Checksum.NameTemplate)
 }
 
 func packed(t *testing.T, name, content string) []byte {

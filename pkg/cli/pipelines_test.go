@@ -20,14 +20,14 @@ const root = "../.."
 
 // gitlabJob is what the tests read of a job for GitLab.
 type gitlabJob struct {
-	Image         string
-	Services      []struct{ Name, Alias string }
-	Variables     map[string]string
-	Timeout       string
-	Script        []string
-	Before_script []string
-	After_script  []string
-	Artifacts     struct {
+	Image        string
+	Services     []struct{ Name, Alias string }
+	Variables    map[string]string
+	Timeout      string
+	Script       []string
+	BeforeScript []string `json:"before_script"`
+	AfterScript  []string `json:"after_script"`
+	Artifacts    struct {
 		When, Access string
 		Paths        []string
 	}
@@ -49,9 +49,9 @@ func TestGitLabPipeline(t *testing.T) {
 		Nightly   gitlabJob `json:"nightly-cleanup"`
 	}
 	readPipeline(t, "examples/ci/gitlab.yml", &file)
-	installs(t, file.Job.Before_script, file.Variables)
+	installs(t, file.Job.BeforeScript, file.Variables)
 	checkCommands(t, file.Job.Script, "up", file.Variables["ENVIRONMENT"])
-	checkCommands(t, file.Job.After_script, "cleanup", file.Variables["ENVIRONMENT"])
+	checkCommands(t, file.Job.AfterScript, "cleanup", file.Variables["ENVIRONMENT"])
 	checkCommands(t, file.Nightly.Script, "cleanup", file.Variables["ENVIRONMENT"])
 	leavesTimeForCleanup(t, file.Job)
 	services := file.Job.Services

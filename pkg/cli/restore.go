@@ -195,29 +195,29 @@ func (o *restoreOptions) readFormer(what, path string, in *pivot.RestoreInput) e
 
 // target prepares a client for the cluster of --kubeconfig. It sends no request.
 func (o *restoreOptions) target() (pivot.RestoreInput, error) {
-	refuse := func(err error, hint string) (pivot.RestoreInput, error) {
-		return pivot.RestoreInput{}, fault.Wrap(err, fault.Usage, hint)
+	refuse := func(err error) (pivot.RestoreInput, error) {
+		return pivot.RestoreInput{}, fault.Wrap(err, fault.Usage,
+			"Name a file that holds the kubeconfig of the new management cluster: up writes one.")
 	}
-	const hint = "Name a file that holds the kubeconfig of the new management cluster: up writes one."
 	if o.kubeconfig == "" {
-		return refuse(fmt.Errorf("--kubeconfig is missing: restore never uses the current context"), hint)
+		return refuse(fmt.Errorf("--kubeconfig is missing: restore never uses the current context"))
 	}
 	text, err := kube.ReadFile(o.kubeconfig)
 	if err == nil && text == nil {
 		err = fmt.Errorf("%s is empty", o.kubeconfig)
 	}
 	if err != nil {
-		return refuse(fmt.Errorf("read --kubeconfig: %w", err), hint)
+		return refuse(fmt.Errorf("read --kubeconfig: %w", err))
 	}
 	target, err := kube.Connect("target", text, runtime.NewScheme())
 	if err != nil {
-		return refuse(fmt.Errorf("read --kubeconfig %s: %w", o.kubeconfig, err), hint)
+		return refuse(fmt.Errorf("read --kubeconfig %s: %w", o.kubeconfig, err))
 	}
 	config := rest.CopyConfig(target.Config)
 	config.Timeout = 30 * time.Second // of one request
 	c, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})
 	if err != nil {
-		return refuse(fmt.Errorf("read --kubeconfig: %w", err), hint)
+		return refuse(fmt.Errorf("read --kubeconfig: %w", err))
 	}
 	return pivot.RestoreInput{Target: clusters.Side{Client: c, Config: config, Kubeconfig: o.kubeconfig},
 		TargetKubeconfig: text}, nil

@@ -20,14 +20,14 @@ import (
 )
 
 // restore runs the command with its answer as JSON.
-func (c *twoClusters) restore(when string, want int, args ...string) (stdout, stderr string) {
+func (c *twoClusters) restore(when string, want int, args ...string) string {
 	c.t.Helper()
 	var out, err bytes.Buffer
 	args = append([]string{"restore", "--kubeconfig", filepath.Join(c.state, "kubeconfig"), "-o", "json"}, args...)
 	if got := cli.Main(c.t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err}); got != want {
 		c.t.Fatalf("%s: exit code %d, want %d\n%s%s", when, got, want, out.String(), err.String())
 	}
-	return out.String(), err.String()
+	return out.String()
 }
 
 // keep backs up what the source has.
@@ -46,7 +46,7 @@ func (c *twoClusters) keep() string {
 func TestRestoreOfABackup(t *testing.T) {
 	c := newTwoClusters(t)
 	c.write(filepath.Join(c.state, "kubeconfig"), c.target.Kubeconfig(), 0o600)
-	if said, _ := c.restore("into the cluster that it is of", 64, c.keep(), "--force",
+	if said := c.restore("into the cluster that it is of", 64, c.keep(), "--force",
 		fixture.Cluster); !strings.Contains(said, "mgmt itself, which the backup is of") {
 		t.Errorf("into the cluster that it is of: %s", said)
 	}
@@ -66,18 +66,18 @@ func TestRestoreOfABackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := c.keep()
-	if said, _ := c.restore("the old cluster is silent", 64, path); !strings.Contains(said, "--force mgmt") ||
+	if said := c.restore("the old cluster is silent", 64, path); !strings.Contains(said, "--force mgmt") ||
 		c.holds(c.target) > 0 {
 		t.Errorf("the old cluster is silent: %s", said)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.controllers() }()
-	said, _ := c.restore("restored", 0, path, "--force", fixture.Cluster)
+	said := c.restore("restored", 0, path, "--force", fixture.Cluster)
 	c.answered("restored", said, false)
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	said, _ = c.restore("restored already", 0, path)
+	said = c.restore("restored already", 0, path)
 	c.answered("restored already", said, true)
 	if c.holds(c.target) != len(fixture.ManagementCluster()) {
 		t.Errorf("the target holds %d objects", c.holds(c.target))

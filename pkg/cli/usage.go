@@ -51,7 +51,7 @@ func refuseUnknown(root *cobra.Command) {
 			c.Args, c.RunE = cobra.ArbitraryArgs, onlyCommands
 		case "help":
 			c.Run = nil
-			c.RunE = func(c *cobra.Command, args []string) error {
+			c.RunE = func(_ *cobra.Command, args []string) error {
 				found, rest, err := root.Find(args)
 				switch {
 				case err != nil || len(args) > 0 && found == root:

@@ -42,7 +42,7 @@ func TestTheSavedKubeconfigFollowsTheCluster(t *testing.T) {
 		*u = api.AuthInfo{Exec: &api.ExecConfig{Command: "/bin/true", APIVersion: "client.authentication.k8s.io/v1",
 			InteractiveMode: api.NeverExecInteractiveMode}}
 	})
-	fresh := s.with(t, "ours", "fresh")
+	fresh := s.with(t, "fresh")
 	elsewhere := kubeconfig.Of(t, "ours", "https://172.18.0.3:6443",
 		func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Token: "fresh"} })
 	cases := map[string]struct {
@@ -52,18 +52,18 @@ func TestTheSavedKubeconfigFollowsTheCluster(t *testing.T) {
 		wantGiven   string
 	}{
 		"it was renewed": {nil, elsewhere, "", string(fresh), string(fresh)},
-		"it was not": {nil, s.with(t, "ours", "old"), "",
-			string(s.with(t, "ours", "old")), string(s.with(t, "ours", "old"))},
-		"the new one does not work": {nil, elsewhere, "old", string(s.with(t, "ours", "old")),
-			string(s.with(t, "ours", "old"))},
-		"the file of --kubeconfig has another one": {s.with(t, "ours", "other"), elsewhere, "", string(fresh),
+		"it was not": {nil, s.with(t, "old"), "",
+			string(s.with(t, "old")), string(s.with(t, "old"))},
+		"the new one does not work": {nil, elsewhere, "old", string(s.with(t, "old")),
+			string(s.with(t, "old"))},
+		"the file of --kubeconfig has another one": {s.with(t, "other"), elsewhere, "", string(fresh),
 			string(fresh)},
 		"the user's own login is left": {own, elsewhere, "", string(own), string(own)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s.kept, s.token = tc.kept, tc.accepts
-			saveAt(t, saved, s.with(t, "ours", "old"))
+			saveAt(t, saved, s.with(t, "old"))
 			if err := os.Remove(given); err != nil && !os.IsNotExist(err) {
 				t.Fatal(err)
 			}
@@ -75,7 +75,7 @@ func TestTheSavedKubeconfigFollowsTheCluster(t *testing.T) {
 				t.Fatalf("%s: %v", o.Management.State, o.Management.Err)
 			}
 			m.world.Use(o)
-			if got, err := os.ReadFile(saved); err != nil || string(got) != string(s.with(t, "ours", "old")) {
+			if got, err := os.ReadFile(saved); err != nil || string(got) != string(s.with(t, "old")) {
 				t.Errorf("who only looks has written it: %v", err)
 			}
 			if err := m.world.UseAndSave(o); err != nil {
@@ -109,9 +109,9 @@ func TestWhatCannotBeComparedIsAsked(t *testing.T) {
 		state ManagementState
 		code  fault.Code
 	}{
-		"its own":                    {s.with(t, "ours", "t"), true, "ours", ManagementActive, ""},
-		"and nothing is saved":       {s.with(t, "ours", "t"), true, "", ManagementActive, ""},
-		"another than the saved one": {s.with(t, "ours", "t"), true, "next", ManagementForeign, fault.Usage},
+		"its own":                    {s.with(t, "t"), true, "ours", ManagementActive, ""},
+		"and nothing is saved":       {s.with(t, "t"), true, "", ManagementActive, ""},
+		"another than the saved one": {s.with(t, "t"), true, "next", ManagementForeign, fault.Usage},
 		"one that does not prove itself": {kubeconfig.Of(t, "theirs", s.address), true, "", ManagementForeign,
 			fault.ClusterForeign},
 		"it says nothing of itself": {nil, false, "ours", ManagementForeign, fault.Usage},
@@ -172,11 +172,11 @@ func TestABrokenKubeconfigIsBadInput(t *testing.T) {
 
 func TestOneClusterIsNotBoth(t *testing.T) {
 	m, s := place(t)
-	s.kept = s.with(t, "ours", "t")
+	s.kept = s.with(t, "t")
 	m.world.BootstrapKubeconfig, m.world.KubeconfigPath = filepath.Join(m.folder, "bootstrap"),
 		filepath.Join(m.folder, "given")
 	for _, path := range []string{m.world.BootstrapKubeconfig, m.world.KubeconfigPath} {
-		saveAt(t, path, s.with(t, "ours", "t"))
+		saveAt(t, path, s.with(t, "t"))
 	}
 	o := m.world.Observe(t.Context())
 	if o.Bootstrap.Cluster == nil || o.Management.State != ManagementForeign ||
@@ -208,7 +208,7 @@ func TestThePublishedAddressIsTriedAtOnce(t *testing.T) {
 	}{
 		"the direct one swallows packets": {swallowed, true, s.address},
 		"nobody is at the direct one":     {kubeconfig.Of(t, "ours", "https://127.0.0.1:1"), true, s.address},
-		"only the direct one is there":    {s.with(t, "ours", "t"), false, s.address},
+		"only the direct one is there":    {s.with(t, "t"), false, s.address},
 		"neither answers":                 {swallowed, false, ""},
 		"another cluster is at the published one": {kubeconfig.Of(t, "theirs", "https://"+silent.Addr().String()), true,
 			""},
@@ -233,7 +233,7 @@ func TestThePublishedAddressIsTriedAtOnce(t *testing.T) {
 // A cluster that answered to this run and then falls silent is still a known cluster.
 func TestWhatAnsweredBeforeIsRemembered(t *testing.T) {
 	m, s := place(t)
-	s.kept = s.with(t, "ours", "t")
+	s.kept = s.with(t, "t")
 	saveAt(t, m.world.savedPath(), s.kept)
 	o := m.world.Observe(t.Context())
 	if o.Management.State != ManagementActive || o.Management.Answered {

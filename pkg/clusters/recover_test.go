@@ -29,7 +29,7 @@ func (r readable) Administrators(context.Context) ([]provider.Administrator, err
 // A kubeconfig that was lost is read in a machine, and is saved only when it is proven whose it is.
 func TestRecover(t *testing.T) {
 	m, s := place(t)
-	own, stranger := s.with(t, "ours", "t"), kubeconfig.Of(t, "theirs", s.address)
+	own, stranger := s.with(t, "t"), kubeconfig.Of(t, "theirs", s.address)
 	program := kubeconfig.Of(t, "ours", s.address,
 		func(_ *api.Cluster, u *api.AuthInfo) { u.Exec = &api.ExecConfig{Command: "id"} })
 	for name, tc := range map[string]struct {
@@ -42,10 +42,10 @@ func TestRecover(t *testing.T) {
 		says   string
 	}{
 		"it was lost": {found: [][]byte{own}, kept: own, holds: true},
-		"the saved one has ended": {found: [][]byte{own}, saved: s.with(t, "ours", "ended"), kept: own,
+		"the saved one has ended": {found: [][]byte{own}, saved: s.with(t, "ended"), kept: own,
 			holds: true},
 		"the saved one is broken":             {found: [][]byte{own}, saved: []byte("{"), kept: own, holds: true},
-		"before the pivot":                    {found: [][]byte{own}, saved: s.with(t, "ours", "ended")},
+		"before the pivot":                    {found: [][]byte{own}, saved: s.with(t, "ended")},
 		"the first machine is not to be used": {found: [][]byte{program, own}, kept: own, holds: true},
 		"it runs a program":                   {found: [][]byte{program}, code: fault.KubeconfigRefused, says: "exec"},
 		"another cluster than the saved one": {found: [][]byte{own}, saved: stranger, kept: own, holds: true,
@@ -104,7 +104,7 @@ func TestRecover(t *testing.T) {
 // RKE2 writes the address at which the machine itself reaches its API server.
 func TestRecoverReachesWhatListensInTheMachine(t *testing.T) {
 	m, s := place(t)
-	s.kept = s.with(t, "ours", "t")
+	s.kept = s.with(t, "t")
 	host, port, _ := strings.Cut(strings.TrimPrefix(s.address, "https://"), ":")
 	m.write(
 		"demo-lb",

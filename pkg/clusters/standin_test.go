@@ -41,10 +41,10 @@ func newStandIn(t *testing.T, scope string) *standIn {
 	return s
 }
 
-// with is a kubeconfig with a token, of an authority.
-func (s *standIn) with(t *testing.T, authority, token string) []byte {
+// with is a kubeconfig with a token, of the authority "ours".
+func (s *standIn) with(t *testing.T, token string) []byte {
 	t.Helper()
-	return kubeconfig.Of(t, authority, s.address,
+	return kubeconfig.Of(t, "ours", s.address,
 		func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Token: token} })
 }
 

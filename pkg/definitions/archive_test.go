@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,7 +60,8 @@ func TestUnpackedContentIsChecked(t *testing.T) {
 		t.Errorf("a file that no check reads is held in memory: %v", err)
 	}
 	_, fix, _ := strings.Cut(fault.HintOf(err), "with: ")
-	corrected := append(stale, [2]string{"./" + definitions.File, fix}) // the later entry counts, as for tar
+	// the later entry counts, as for tar
+	corrected := append(slices.Clone(stale), [2]string{"./" + definitions.File, fix})
 	content, err = definitions.Unpack(pack(t, corrected...))
 	if err != nil {
 		t.Fatal(err)

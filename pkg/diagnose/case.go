@@ -78,16 +78,15 @@ func (c Case) withoutUnknown() Case {
 	clusters := slices.Clone(c.Clusters)
 	unknown := c.silent || slices.ContainsFunc(clusters, func(s Seen) bool { return s.secretsUnknown })
 	for i, seen := range clusters {
-		notChecked := slices.Clone(seen.NotChecked)
 		switch {
 		case seen.secretsUnknown:
 			clusters[i] = Seen{Moved: seen.Moved, Ends: seen.Ends,
 				Observation: readiness.Observation{Cluster: seen.Cluster,
-					NotChecked: append(notChecked, "all of the "+seen.Cluster+
+					NotChecked: append(slices.Clone(seen.NotChecked), "all of the "+seen.Cluster+
 						" cluster: left out, as its Secrets are not known")}}
 		case unknown:
 			clusters[i].Logs, clusters[i].Said = nil, nil
-			clusters[i].NotChecked = append(notChecked, "logs of the "+seen.Cluster+
+			clusters[i].NotChecked = append(slices.Clone(seen.NotChecked), "logs of the "+seen.Cluster+
 				" cluster and output of its machines: left out, as the Secrets of another cluster are not known")
 		}
 	}

@@ -114,7 +114,7 @@ func apiServer(t *testing.T, secrets int) *kube.Cluster {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		answer := map[string]any{}
+		var answer map[string]any
 		switch strings.TrimSuffix(r.URL.Path, "/") {
 		case "/api":
 			answer = map[string]any{"kind": "APIVersions", "versions": []string{"v1"}}

@@ -3,14 +3,11 @@ package docker
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // Mount is a mount of a container. Type is "bind", "volume" or "tmpfs".
@@ -119,12 +116,11 @@ func (c *Client) Inspect(ctx context.Context, container string) (Container, erro
 	if err != nil {
 		return Container{}, fmt.Errorf("inspect container %s: %w", container, err)
 	}
-	var raw []rawContainer
-	if err := json.Unmarshal([]byte(out), &raw); err != nil || len(raw) != 1 {
-		return Container{}, fault.Wrap(fmt.Errorf("inspect container %s: unexpected answer of %d objects: %v",
-			container, len(raw), err), fault.DockerFailed, "")
+	raw, err := decodeSingle[rawContainer](out)
+	if err != nil {
+		return Container{}, fmt.Errorf("inspect container %s: %w", container, err)
 	}
-	return raw[0].container(), nil
+	return raw.container(), nil
 }
 
 // Start starts a stopped container.

@@ -2,11 +2,8 @@ package docker
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-
-	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // Image is the result of inspect for one image.
@@ -23,15 +20,14 @@ func (c *Client) Image(ctx context.Context, reference string) (Image, error) {
 	if err != nil {
 		return Image{}, fmt.Errorf("inspect image %s: %w", reference, err)
 	}
-	var raw []struct {
+	raw, err := decodeSingle[struct {
 		ID                    string `json:"Id"`
 		RepoTags, RepoDigests []string
+	}](out)
+	if err != nil {
+		return Image{}, fmt.Errorf("inspect image %s: %w", reference, err)
 	}
-	if err := json.Unmarshal([]byte(out), &raw); err != nil || len(raw) != 1 {
-		return Image{}, fault.Wrap(fmt.Errorf("inspect image %s: unexpected answer of %d objects: %v",
-			reference, len(raw), err), fault.DockerFailed, "")
-	}
-	return Image{ID: raw[0].ID, Tags: raw[0].RepoTags, RepoDigests: raw[0].RepoDigests}, nil
+	return Image{ID: raw.ID, Tags: raw.RepoTags, RepoDigests: raw.RepoDigests}, nil
 }
 
 // ImageExists reports whether the engine has an image of that reference.

@@ -1,11 +1,27 @@
 package docker
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
 )
+
+// decodeSingle decodes the answer of an inspect command, a list with one object.
+func decodeSingle[T any](answer string) (object T, err error) {
+	var list []T
+	if err := json.Unmarshal([]byte(answer), &list); err != nil {
+		return object, fault.Wrap(fmt.Errorf("unexpected answer: %w", err), fault.DockerFailed, "")
+	}
+	if len(list) != 1 {
+		return object, fault.Wrap(fmt.Errorf("unexpected answer of %d objects", len(list)), fault.DockerFailed, "")
+	}
+	return list[0], nil
+}
 
 // rawContainer is the part of `docker container inspect` that is read.
 type rawContainer struct {

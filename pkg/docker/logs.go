@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -34,11 +33,11 @@ func (c *Client) InspectAll(ctx context.Context, container string) (map[string]a
 	if err != nil {
 		return nil, fmt.Errorf("inspect container %s: %w", container, err)
 	}
-	var raw []map[string]any
-	if err := json.Unmarshal([]byte(out), &raw); err != nil || len(raw) != 1 {
-		return nil, fmt.Errorf("inspect container %s: unexpected answer of %d objects: %v", container, len(raw), err)
+	raw, err := decodeSingle[map[string]any](out)
+	if err != nil {
+		return nil, fmt.Errorf("inspect container %s: %w", container, err)
 	}
-	return raw[0], nil
+	return raw, nil
 }
 
 // Table lists all containers, also stopped ones, one a line: name, image, state and published ports.

@@ -3,14 +3,11 @@ package docker
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // Network is the result of inspect for one network. It lists only the running containers: use ContainersIn for all.
@@ -48,16 +45,14 @@ func (c *Client) network(ctx context.Context, id string) (Network, error) {
 	if err != nil {
 		return Network{}, fmt.Errorf("inspect network %s: %w", id, err)
 	}
-	var raw []struct {
+	n, err := decodeSingle[struct {
 		ID     string `json:"Id"`
 		Name   string
 		Labels map[string]string
+	}](out)
+	if err != nil {
+		return Network{}, fmt.Errorf("inspect network %s: %w", id, err)
 	}
-	if err := json.Unmarshal([]byte(out), &raw); err != nil || len(raw) != 1 {
-		return Network{}, fault.Wrap(fmt.Errorf("inspect network %s: unexpected answer of %d objects: %v",
-			id, len(raw), err), fault.DockerFailed, "")
-	}
-	n := raw[0]
 	return Network{ID: n.ID, Name: n.Name, Labels: n.Labels}, nil
 }
 

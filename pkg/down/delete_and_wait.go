@@ -28,7 +28,7 @@ func (f deleteAndWait) delete(ctx context.Context, of clusters.Scope, report pip
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	var said time.Time
-	last, awaited := "", "an answer"
+	var last, awaited string
 	for {
 		own, leaving, err := f.look(ctx, of)
 		if err == nil && own == nil {

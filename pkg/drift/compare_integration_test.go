@@ -123,8 +123,8 @@ func installed(ctx context.Context, t *testing.T, env *environment.Environment) 
 
 func apply(ctx context.Context, t *testing.T, owner string, o *unstructured.Unstructured) {
 	t.Helper()
-	if err := shared.Client.Patch(ctx, o.DeepCopy(), client.Apply, client.FieldOwner(owner),
-		client.ForceOwnership); err != nil {
+	if err := shared.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o.DeepCopy()),
+		client.FieldOwner(owner), client.ForceOwnership); err != nil {
 		t.Fatalf("apply %s %s: %v", o.GetKind(), o.GetName(), err)
 	}
 }

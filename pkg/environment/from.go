@@ -37,8 +37,8 @@ func readFrom(folder, given string) (fromFile, bool, error) {
 		return f, false, nil
 	}
 	kustomization := kustomizationOf(folder)
-	var any map[string]any
-	if kustomization != "" && (err != nil || unpack.Unmarshal(content, &any) != nil || any["from"] == nil) {
+	var document map[string]any
+	if kustomization != "" && (err != nil || unpack.Unmarshal(content, &document) != nil || document["from"] == nil) {
 		return f, false, nil // a user's own file that happens to have this name
 	}
 	if err == nil {

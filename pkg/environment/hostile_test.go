@@ -181,10 +181,10 @@ func visitSchema(t *testing.T, visit func(path []string, schema map[string]any))
 		for _, key := range slices.Sorted(maps.Keys(properties)) {
 			walk(append(slices.Clone(path), key), properties[key].(map[string]any))
 		}
-		if items, any := at["items"].(map[string]any); any {
+		if items, isMap := at["items"].(map[string]any); isMap {
 			walk(append(slices.Clone(path), "0"), items)
 		}
-		if values, any := at["additionalProperties"].(map[string]any); any {
+		if values, isMap := at["additionalProperties"].(map[string]any); isMap {
 			keys, given := samples[strings.Join(path, ".")]
 			for _, key := range keys {
 				walk(append(slices.Clone(path), key), values)

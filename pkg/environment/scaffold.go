@@ -101,8 +101,8 @@ func seenFrom(folder, name string) (string, error) {
 
 // realPlace is where a folder will be, with links resolved: it need not exist yet.
 func realPlace(folder string) string {
-	if real, err := filepath.EvalSymlinks(folder); err == nil || filepath.Dir(folder) == folder {
-		return cmp.Or(real, folder)
+	if resolved, err := filepath.EvalSymlinks(folder); err == nil || filepath.Dir(folder) == folder {
+		return cmp.Or(resolved, folder)
 	}
 	return filepath.Join(realPlace(filepath.Dir(folder)), filepath.Base(folder))
 }

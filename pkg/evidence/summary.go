@@ -66,10 +66,10 @@ func chain(err error) []string {
 			at[message] = len(messages)
 			messages = append(messages, message)
 		}
-		if f, isFault := err.(*fault.Fault); isFault {
+		if f, isFault := err.(*fault.Fault); isFault { //nolint:errorlint // walk visits every error of the tree
 			messages[at[message]] = fmt.Sprintf("[%s] %s", f.Code, message)
 		}
-		switch e := err.(type) {
+		switch e := err.(type) { //nolint:errorlint // walk visits every error of the tree
 		case interface{ Unwrap() []error }:
 			for _, cause := range e.Unwrap() {
 				walk(cause)

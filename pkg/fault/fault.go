@@ -123,7 +123,7 @@ func HintOf(err error) string {
 }
 
 func collectHints(err error, hints *[]string) {
-	if f, ok := err.(*Fault); ok && f.Hint != "" {
+	if f, ok := err.(*Fault); ok && f.Hint != "" { //nolint:errorlint // it walks the tree, one error at a time
 		if !slices.Contains(*hints, f.Hint) {
 			*hints = append(*hints, f.Hint)
 		}
@@ -143,24 +143,24 @@ func CanRetry(err error) bool {
 
 // canRetry also reports whether err's tree contains any fault.
 func canRetry(err error) (retry, isFault bool) {
-	f, ok := err.(*Fault)
+	f, ok := err.(*Fault) //nolint:errorlint // it walks the tree, one error at a time
 	if ok && f.Retry {
 		return true, true
 	}
 	isFault, retry = ok, true
-	any := false
+	causeHasFault := false
 	for _, cause := range causes(err) {
 		causeRetry, causeIsFault := canRetry(cause)
 		if causeIsFault {
-			any, retry = true, retry && causeRetry
+			causeHasFault, retry = true, retry && causeRetry
 		}
 	}
-	return any && retry, isFault || any
+	return causeHasFault && retry, isFault || causeHasFault
 }
 
 // causes returns what err wraps directly.
 func causes(err error) []error {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // only what err itself wraps
 	case interface{ Unwrap() []error }:
 		return e.Unwrap()
 	case interface{ Unwrap() error }:

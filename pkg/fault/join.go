@@ -32,7 +32,7 @@ func Problems(err error) []error {
 	if err == nil {
 		return nil
 	}
-	if several, ok := err.(*joined); ok { // an error that wraps it has its own message
+	if several, ok := err.(*joined); ok { //nolint:errorlint // an error that wraps it has its own message
 		return several.list
 	}
 	return []error{err}

@@ -23,17 +23,17 @@ func (disk) ReadFile(path string) ([]byte, error) { return readRegular(path) }
 // ReadBelow reads a regular file of at most 16 MiB that is below root after symbolic links. It is for files of foreign
 // folders that kustomize does not read. The error for a missing file is fs.ErrNotExist.
 func ReadBelow(root, path string) ([]byte, error) {
-	real, err := filepath.EvalSymlinks(path)
+	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
 	}
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return nil, err
 	}
-	if !within(filesys.ConfirmedDir(root), real) {
+	if !within(filesys.ConfirmedDir(root), resolved) {
 		return nil, fmt.Errorf("it is a link that leads out of %s", root)
 	}
-	return readRegular(real)
+	return readRegular(resolved)
 }
 
 func readRegular(path string) ([]byte, error) { return unpack.File(path, mostOfFile) }

@@ -30,7 +30,7 @@ func load(t *testing.T, sets ...string) *environment.Environment {
 }
 
 // tree has a folder for each component of env, with the same two objects.
-func tree(t *testing.T, env *environment.Environment, objects string) content.Tree {
+func tree(t *testing.T, env *environment.Environment) content.Tree {
 	t.Helper()
 	paths, err := env.ComponentPaths()
 	if err != nil {
@@ -39,7 +39,7 @@ func tree(t *testing.T, env *environment.Environment, objects string) content.Tr
 	tree := content.Tree{}
 	for _, folder := range paths {
 		tree[path.Join(folder, "kustomization.yaml")] = []byte("resources: [objects.yaml]\n")
-		tree[path.Join(folder, "objects.yaml")] = []byte(objects)
+		tree[path.Join(folder, "objects.yaml")] = []byte(twoObjects)
 	}
 	return tree
 }
@@ -57,7 +57,7 @@ data: {proxy: "http://me:` + password + `@proxy.example:3128", answer: "${UNKNOW
 
 func TestRender(t *testing.T) {
 	env := load(t, "proxies.https_proxy=http://me:"+password+"@proxy.example:3128")
-	r, err := manifests.Render(t.Context(), env, environment.Bootstrap, nil, tree(t, env, twoObjects))
+	r, err := manifests.Render(t.Context(), env, environment.Bootstrap, nil, tree(t, env))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestRender(t *testing.T) {
 // Each part of the stream is YAML by itself, and the whole is one stream of objects.
 func TestPrintIsAStreamOfObjects(t *testing.T) {
 	env := load(t)
-	r, err := manifests.Render(t.Context(), env, environment.Management, nil, tree(t, env, twoObjects))
+	r, err := manifests.Render(t.Context(), env, environment.Management, nil, tree(t, env))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestPrintIsAStreamOfObjects(t *testing.T) {
 
 func TestRenderNamesTheComponentThatIsWrong(t *testing.T) {
 	env := load(t)
-	broken := tree(t, env, twoObjects)
+	broken := tree(t, env)
 	broken["kustomize-components/capi/objects.yaml"] = []byte("kind: [")
 	_, err := manifests.Render(t.Context(), env, environment.Management, nil, broken)
 	if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), "component capi") ||
@@ -129,7 +129,7 @@ func TestRenderNamesTheComponentThatIsWrong(t *testing.T) {
 func TestAComponentOfItsOwnRepositoryIsNotRendered(t *testing.T) {
 	env := load(t, "components.own.enabled=true", "components.own.repo=own",
 		"git_repo_templates.own.url=https://git.example/own.git")
-	r, err := manifests.Render(t.Context(), env, environment.Management, nil, tree(t, env, twoObjects))
+	r, err := manifests.Render(t.Context(), env, environment.Management, nil, tree(t, env))
 	if err != nil {
 		t.Fatal(err)
 	}

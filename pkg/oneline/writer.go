@@ -2,6 +2,7 @@ package oneline
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -42,7 +43,7 @@ func NewWriter(out io.Writer, log Log, filter func(string) string) *Writer {
 func (w *Writer) Write(text []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	whole := append(w.rest, text...)
+	whole := slices.Concat(w.rest, text)
 	cut := len(whole) - unfinished(whole)
 	w.rest = append([]byte(nil), whole[cut:]...)
 	if err := w.write(string(whole[:cut])); err != nil {

@@ -19,7 +19,7 @@ func NewPlan(ctx context.Context, source, target clusters.Side, scope clusters.S
 // one.
 func Refusals(err error) []*Refusal {
 	var all []*Refusal
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // it walks the tree, one error at a time
 	case nil:
 	case *Refusal:
 		all = append(all, e)

@@ -20,11 +20,10 @@ import (
 // cutOff stands for a CLI that is killed in the middle of a move: from the n-th request that matches on, nothing
 // reaches that API server any more.
 type cutOff struct {
-	next   http.RoundTripper
-	match  func(*http.Request) bool
-	left   *atomic.Int64
-	gone   *atomic.Bool
-	reason string
+	next  http.RoundTripper
+	match func(*http.Request) bool
+	left  *atomic.Int64
+	gone  *atomic.Bool
 }
 
 func (c cutOff) RoundTrip(r *http.Request) (*http.Response, error) {

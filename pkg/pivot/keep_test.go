@@ -32,23 +32,26 @@ func livingSide(t *testing.T, s side, meanwhile func(client.Client)) clusters.Si
 func unwritable(t *testing.T, c client.Client, meanwhile func(client.Client)) clusters.Side {
 	t.Helper()
 	inner := c.(client.WithWatch)
-	changed := func(o client.Object) error {
+	changed := func(o client.Object) {
 		t.Errorf("%s %s is changed", o.GetObjectKind().GroupVersionKind().Kind, o.GetName())
-		return nil
 	}
 	return clusters.Side{Client: interceptor.NewClient(inner, interceptor.Funcs{
 		Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
-			return changed(o)
+			changed(o)
+			return nil
 		},
 		Update: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.UpdateOption) error {
-			return changed(o)
+			changed(o)
+			return nil
 		},
 		Delete: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.DeleteOption) error {
-			return changed(o)
+			changed(o)
+			return nil
 		},
 		Patch: func(_ context.Context, _ client.WithWatch, o client.Object, _ client.Patch,
 			_ ...client.PatchOption) error {
-			return changed(o)
+			changed(o)
+			return nil
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			if list.GetObjectKind().GroupVersionKind().Kind == "DeploymentList" && meanwhile != nil {

@@ -7,7 +7,6 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
@@ -36,6 +35,6 @@ func PausedBeside(ctx context.Context, target client.Client, scope clusters.Scop
 	if err != nil {
 		return Step{}, fmt.Errorf("see what is paused on the target: %w", err)
 	}
-	beside := slices.DeleteFunc(holding.Paused(), func(o capi.Object) bool { return scope.IsOwnCluster(o) })
+	beside := slices.DeleteFunc(holding.Paused(), scope.IsOwnCluster)
 	return Step{Action: ActionResume, Where: AtTarget, Objects: beside}, nil
 }

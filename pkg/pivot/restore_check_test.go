@@ -121,7 +121,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			}
 		}, fault.RestoreRefused, "at https://192.0.2.1, which the backup is of, answers and holds Cluster " +
 			"management/mgmt (active)", ""},
-		"the kubeconfig that an earlier run kept is of the target": {func(t *testing.T, r *restoring) {
+		"the kubeconfig that an earlier run kept is of the target": {func(_ *testing.T, r *restoring) {
 			r.Force = true
 			r.TargetKubeconfig = []byte(strings.Replace(oldKubeconfig, "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIyeGsK",
 				"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIzUm8K", 1))
@@ -133,29 +133,29 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		}, fault.RestoreRefused, "a move that was not seen to its end", "pivot resume"},
 		"an administrator's rights among the references": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			r.forge(t, backup.References, "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", "evil")
+			r.forge(t, backup.References, "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "")
 		}, fault.BackupInvalid, "ClusterRoleBinding evil in references/ is of a kind that no object of Cluster API " +
 			"refers to", "--verify-key KEY"},
 		"a role of the namespace": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			r.forge(t, backup.References, "rbac.authorization.k8s.io/v1", "RoleBinding", "management", "evil")
+			r.forge(t, backup.References, "rbac.authorization.k8s.io/v1", "RoleBinding", "management")
 		}, fault.BackupInvalid, "RoleBinding management/evil in references/ is of a kind", ""},
 		"a reference that nothing names": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			r.forge(t, backup.References, "v1", "Secret", "kube-system", "evil")
+			r.forge(t, backup.References, "v1", "Secret", "kube-system")
 		}, fault.BackupInvalid, "Secret kube-system/evil in references/ is named by none of the objects", ""},
 		"a kind among the objects that does not move": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			r.forge(t, backup.Objects, "v1", "Pod", "management", "evil")
+			r.forge(t, backup.Objects, "v1", "Pod", "management")
 		}, fault.BackupInvalid, "Pod management/evil in objects/ is of a kind that does not move with a cluster", ""},
 		"rights among the objects": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			r.forge(t, backup.Objects, "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", "evil")
+			r.forge(t, backup.Objects, "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "")
 		}, fault.RestoreRefused, "ClusterRoleBinding.rbac.authorization.k8s.io: the target does not have this kind",
 			""},
 		"an object of another namespace": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			r.forge(t, backup.Objects, "v1", "Secret", "flux-system", "evil")
+			r.forge(t, backup.Objects, "v1", "Secret", "flux-system")
 		}, fault.BackupInvalid, "Secret flux-system/evil in objects/ is in another namespace than the cluster", ""},
 		"the move of the backup was not finished": {func(t *testing.T, r *restoring) {
 			r.old = oldCluster(t, nil)
@@ -169,7 +169,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			r.Force = true
 			must(t, os.WriteFile(r.Path+".unverified", nil, 0o600))
 		}, "", "", ""},
-		"the state folder cannot be read, and both are gone for good": {func(t *testing.T, r *restoring) {
+		"the state folder cannot be read, and both are gone for good": {func(_ *testing.T, r *restoring) {
 			r.Force, r.StateFolder = true, "\x00"
 		}, fault.RestoreRefused, "see whether the move of the backup was finished", ""},
 

@@ -160,14 +160,14 @@ func movedOut(t *testing.T, c client.Client) client.Client {
 	return c
 }
 
-// forge writes the backup again with one more object, which belongs to the Cluster: its manifest fits.
-func (r *restoring) forge(t *testing.T, in backup.Section, apiVersion, kind, namespace, name string) {
+// forge writes the backup again with one more object, evil, which belongs to the Cluster: its manifest fits.
+func (r *restoring) forge(t *testing.T, in backup.Section, apiVersion, kind, namespace string) {
 	t.Helper()
 	u := &unstructured.Unstructured{Object: map[string]any{}}
 	u.SetAPIVersion(apiVersion)
 	u.SetKind(kind)
 	u.SetNamespace(namespace)
-	u.SetName(name)
+	u.SetName("evil")
 	u.SetUID("forged")
 	if in == backup.Objects {
 		u.SetOwnerReferences([]ownerReference{{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Name: "mgmt",

@@ -48,7 +48,7 @@ func writeOf(u *unstructured.Unstructured) Write {
 }
 
 func setsReplicas(entry metav1.ManagedFieldsEntry) bool {
-	return entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.Raw, []byte(`"f:replicas"`))
+	return entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.GetRawBytes(), []byte(`"f:replicas"`))
 }
 
 func withoutSchemas(crd *unstructured.Unstructured) {

@@ -43,11 +43,11 @@ func (v *view) admission(u *unstructured.Unstructured) []Finding {
 		client, _, _ := unstructured.NestedMap(w, "clientConfig")
 		b, service := v.serviceOf(client)
 		fails := w["failurePolicy"] != "Ignore"
-		if key := fmt.Sprint(service, fails); !b.gone || seen[key] {
+		key := fmt.Sprint(service, fails)
+		if !b.gone || seen[key] {
 			continue
-		} else {
-			seen[key] = true
 		}
+		seen[key] = true
 		f := Finding{ID: "webhook-silent", Object: health.RefOf(u), Severity: Warning, Certain: true,
 			Transient: b.starting, Message: b.why, Remedy: remedyOf(service), behind: b.workload}
 		f.Cause = fmt.Sprintf("the webhook %v does not answer; %s skip its check", w["name"], resources(w))

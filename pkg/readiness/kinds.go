@@ -15,27 +15,27 @@ func ownGroups() []string {
 // builtInKinds are the kinds of Kubernetes that components consist of or use.
 func builtInKinds() []kube.Served {
 	var kinds []kube.Served
-	add := func(group, version string, namespaced bool, names ...string) {
+	add := func(group string, namespaced bool, names ...string) {
 		for i := 0; i < len(names); i += 2 {
-			kinds = append(kinds, kube.Served{Resource: schema.GroupVersionResource{Group: group, Version: version,
+			kinds = append(kinds, kube.Served{Resource: schema.GroupVersionResource{Group: group, Version: "v1",
 				Resource: names[i+1]}, Kind: names[i], Namespaced: namespaced})
 		}
 	}
-	add("", "v1", false, "Node", "nodes", "Namespace", "namespaces")
-	add("", "v1", true, "Pod", "pods", "PersistentVolumeClaim", "persistentvolumeclaims", "Service", "services")
-	add("apps", "v1", true, "Deployment", "deployments", "DaemonSet", "daemonsets", "StatefulSet", "statefulsets",
+	add("", false, "Node", "nodes", "Namespace", "namespaces")
+	add("", true, "Pod", "pods", "PersistentVolumeClaim", "persistentvolumeclaims", "Service", "services")
+	add("apps", true, "Deployment", "deployments", "DaemonSet", "daemonsets", "StatefulSet", "statefulsets",
 		"ReplicaSet", "replicasets")
-	add("batch", "v1", true, "Job", "jobs")
-	add("coordination.k8s.io", "v1", true, "Lease", "leases")
-	add("discovery.k8s.io", "v1", true, "EndpointSlice", "endpointslices")
-	add("networking.k8s.io", "v1", true, "NetworkPolicy", "networkpolicies")
-	add("admissionregistration.k8s.io", "v1", false, "ValidatingWebhookConfiguration",
+	add("batch", true, "Job", "jobs")
+	add("coordination.k8s.io", true, "Lease", "leases")
+	add("discovery.k8s.io", true, "EndpointSlice", "endpointslices")
+	add("networking.k8s.io", true, "NetworkPolicy", "networkpolicies")
+	add("admissionregistration.k8s.io", false, "ValidatingWebhookConfiguration",
 		"validatingwebhookconfigurations", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations")
-	add("apiextensions.k8s.io", "v1", false, "CustomResourceDefinition", "customresourcedefinitions")
-	add("apiregistration.k8s.io", "v1", false, "APIService", "apiservices")
-	add("storage.k8s.io", "v1", false, "StorageClass", "storageclasses")
-	add("rbac.authorization.k8s.io", "v1", false, "ClusterRoleBinding", "clusterrolebindings")
-	add("rbac.authorization.k8s.io", "v1", true, "RoleBinding", "rolebindings")
+	add("apiextensions.k8s.io", false, "CustomResourceDefinition", "customresourcedefinitions")
+	add("apiregistration.k8s.io", false, "APIService", "apiservices")
+	add("storage.k8s.io", false, "StorageClass", "storageclasses")
+	add("rbac.authorization.k8s.io", false, "ClusterRoleBinding", "clusterrolebindings")
+	add("rbac.authorization.k8s.io", true, "RoleBinding", "rolebindings")
 	return kinds
 }
 

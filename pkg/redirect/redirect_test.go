@@ -12,7 +12,7 @@ import (
 
 func TestCredentialsStayAtTheirHost(t *testing.T) {
 	var got []string // the credentials that arrived where the redirect leads
-	end := func(w http.ResponseWriter, r *http.Request) {
+	end := func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		got = append(got, r.Header.Get("Authorization")+r.Header.Get("X-Auth-Token")+string(body))
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 // realEngine is the machine's Docker engine; where none answers, the test has nothing to run on.
-func realEngine(t *testing.T, ctx context.Context) *docker.Client {
+func realEngine(ctx context.Context, t *testing.T) *docker.Client {
 	t.Helper()
 	d := &docker.Client{}
 	if _, err := d.Info(ctx); err != nil {
@@ -49,7 +49,7 @@ func buildBinary(t *testing.T, edition string) string {
 func TestRegistryOnRealEngine(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	d := realEngine(t, ctx)
+	d := realEngine(ctx, t)
 	cluster := fmt.Sprintf("itest-%d", os.Getpid())
 	o := EnsureOptions{Cluster: cluster, Network: cluster + "-net", Binary: buildBinary(t, "1")}
 	t.Cleanup(func() { remove(t, d, o) })
@@ -59,7 +59,7 @@ func TestRegistryOnRealEngine(t *testing.T) {
 		t.Fatalf("first: %v (hint: %s)", err, fault.HintOf(err))
 	}
 	defer first.Close()
-	before := inspect(t, ctx, d, first.Name)
+	before := inspect(ctx, t, d, first.Name)
 	img := randomImage(t)
 	want, _ := img.Digest()
 	tag, err := name.NewTag(first.Host + "/some/thing:v1")
@@ -80,7 +80,7 @@ func TestRegistryOnRealEngine(t *testing.T) {
 		t.Fatalf("second: %v", err)
 	}
 	defer second.Close()
-	if after := inspect(t, ctx, d, first.Name); after.ID != before.ID {
+	if after := inspect(ctx, t, d, first.Name); after.ID != before.ID {
 		t.Error("a second call replaced a container that was right")
 	}
 
@@ -90,7 +90,7 @@ func TestRegistryOnRealEngine(t *testing.T) {
 		t.Fatalf("newer binary: %v", err)
 	}
 	defer third.Close()
-	if after := inspect(t, ctx, d, first.Name); after.ID == before.ID || after.Image == before.Image {
+	if after := inspect(ctx, t, d, first.Name); after.ID == before.ID || after.Image == before.Image {
 		t.Error("a newer binary did not replace the container")
 	}
 	got, err := remote.Head(tag, append(third.RemoteOptions(), remote.WithContext(ctx))...)
@@ -121,7 +121,7 @@ func remove(t *testing.T, d *docker.Client, o EnsureOptions) {
 func TestForeignRegistryIsRefused(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	d := realEngine(t, ctx)
+	d := realEngine(ctx, t)
 	cluster := fmt.Sprintf("itest-foreign-%d", os.Getpid())
 	o := EnsureOptions{Cluster: cluster, Network: cluster + "-net", Binary: buildBinary(t, "1")}
 	volume := owned.Registry(cluster)
@@ -179,7 +179,7 @@ func checkReadOnly(t *testing.T, address string, want v1.Hash) {
 	}
 }
 
-func inspect(t *testing.T, ctx context.Context, d *docker.Client, container string) docker.Container {
+func inspect(ctx context.Context, t *testing.T, d *docker.Client, container string) docker.Container {
 	t.Helper()
 	c, err := d.Inspect(ctx, container)
 	if err != nil {

@@ -1,3 +1,4 @@
+// Package rollout applies the release of one cluster and follows it until its goal is reached.
 package rollout
 
 import (

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -64,7 +65,7 @@ func repositoryWith(t *testing.T, known string, more ...[2]string) []byte {
 		}
 		known = string(text)
 	}
-	files := append(more, [2]string{templateFile, template}, [2]string{definitions.File, known})
+	files := append(slices.Clone(more), [2]string{templateFile, template}, [2]string{definitions.File, known})
 	for _, file := range files {
 		header := &tar.Header{Typeflag: tar.TypeReg, Name: file[0], Mode: 0o600, Size: int64(len(file[1]))}
 		if err := archive.WriteHeader(header); err != nil {

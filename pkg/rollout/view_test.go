@@ -43,9 +43,9 @@ func cluster(desired, ready, current, all int64) *unstructured.Unstructured {
 	}}
 }
 
-// workers is a Cluster that calls itself Available, with as many workers of each sort.
-func workers(desired, ready, current, all int64) *unstructured.Unstructured {
-	c := cluster(desired, ready, current, all)
+// workers is a Cluster that calls itself Available. It has the two workers that it wants; one is up to date.
+func workers(ready int64) *unstructured.Unstructured {
+	c := cluster(2, ready, 1, 2)
 	status := c.Object["status"].(map[string]any)
 	status["workers"] = status["controlPlane"]
 	delete(status, "controlPlane")
@@ -129,7 +129,7 @@ func TestClustersAreCountedAgain(t *testing.T) {
 		change kube.Change
 		want   string
 	}{
-		{kube.Change{Object: workers(2, 2, 1, 2)}, ""},
+		{kube.Change{Object: workers(2)}, ""},
 		{kube.Change{Object: byHand}, "Ready"},
 		{kube.Change{Object: byHand}, ""},
 		{kube.Change{Object: byHand, Deleted: true}, "Progressing"},
@@ -182,16 +182,16 @@ func TestViewJudgesTheGoal(t *testing.T) {
 		"a Cluster with old workers": {
 			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
 			blocked: "workers: 1 of 2 machines are up to date",
-			objects: []*unstructured.Unstructured{workers(2, 2, 1, 2), deployment("RollingUpdate")}},
+			objects: []*unstructured.Unstructured{workers(2), deployment("RollingUpdate")}},
 		"a Cluster with old workers that the user deletes": {
 			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
-			objects: []*unstructured.Unstructured{workers(2, 2, 1, 2), deployment("OnDelete")}, reached: true},
+			objects: []*unstructured.Unstructured{workers(2), deployment("OnDelete")}, reached: true},
 		"those are made all the same": {
 			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "workers: 1 of 2 machines are ready",
-			objects: []*unstructured.Unstructured{workers(2, 1, 1, 2), deployment("OnDelete")}},
+			objects: []*unstructured.Unstructured{workers(1), deployment("OnDelete")}},
 		"one that was paused before its Cluster came": {
 			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
-			objects: []*unstructured.Unstructured{paused(deployment("RollingUpdate")), workers(2, 2, 1, 2)},
+			objects: []*unstructured.Unstructured{paused(deployment("RollingUpdate")), workers(2)},
 			reached: true},
 		"old control planes and workers that the user deletes": {
 			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},

@@ -28,7 +28,7 @@ const ownRepository = "here that is the source: --source git --source-url URL, w
 	"name"
 
 // component converts one component.
-func (c *conversion) component(name string, comments, value *yaml.Node) {
+func (c *conversion) component(name string, _, value *yaml.Node) {
 	from := "components." + name
 	if why := steps[name]; why != "" {
 		c.leave(from, why)

@@ -77,7 +77,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 }
 
 // Stop is what ends Tar without an error.
-var Stop = errors.New("stop reading the archive")
+var Stop = errors.New("stop reading the archive") //nolint:revive // no failure, like fs.SkipAll
 
 // Tar calls each for every entry of a tar archive, with its content.
 func (r *Reader) Tar(each func(header *tar.Header, content io.Reader) error) error {

@@ -139,7 +139,7 @@ func anyMatches(rows []alternatives, texts ...string) bool {
 // literals returns the texts in the code below a folder.
 func literals(t *testing.T, folder string) (all []string) {
 	t.Helper()
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}

@@ -84,7 +84,7 @@ func waitForAnswer(ctx context.Context, ended <-chan error, log string) error {
 		}
 		select {
 		case err := <-ended:
-			return fmt.Errorf("dockerd ended at once (%v), see %s", err, log)
+			return fmt.Errorf("dockerd ended at once (%v), see %s", err, log) //nolint:errorlint // err may be nil
 		case <-ctx.Done():
 			return fmt.Errorf("dockerd did not answer within %s, see %s: %w", startTimeout, log, ctx.Err())
 		case <-ticker.C:

@@ -22,8 +22,9 @@ const usage = "usage: rke2 server | agent | --version (configured by /etc/ranche
 func main() {
 	log.SetFlags(0) // the journal has the time
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
 		log.Fatal("rke2-standin: ", err)
 	}
 }

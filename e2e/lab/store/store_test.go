@@ -12,7 +12,7 @@ func TestKeyKeepsTheBordersOfItsParts(t *testing.T) {
 	if Key("ab", "c") == Key("a", "bc") || Key("a") == Key("a", "") {
 		t.Error("different parts have one key")
 	}
-	if Key("a", "b") != Key("a", "b") {
+	if again := Key("a", "b"); again != Key("a", "b") {
 		t.Error("the same parts have two keys")
 	}
 }

@@ -92,6 +92,7 @@ type Cloud struct {
 	OnDelete func(openstack.Resource)
 }
 
+// Inventory lists the resources that are not hidden.
 func (f *Cloud) Inventory(context.Context) (openstack.Inventory, error) {
 	f.Lock()
 	defer f.Unlock()
@@ -99,6 +100,7 @@ func (f *Cloud) Inventory(context.Context) (openstack.Inventory, error) {
 	return openstack.Inventory{Project: ID, Resources: listed, Unknown: f.Unknown}, f.LookError
 }
 
+// Delete deletes a resource, at once or over time, or gives the next of its Answers. It refuses what others use.
 func (f *Cloud) Delete(ctx context.Context, r openstack.Resource) (bool, error) {
 	if f.OnDelete != nil {
 		f.OnDelete(r)
@@ -158,6 +160,7 @@ func (f *Cloud) Disassociate(_ context.Context, r openstack.Resource) error {
 	return openstack.ErrNotFound
 }
 
+// Status returns the next status of a resource that is being deleted, until it is gone.
 func (f *Cloud) Status(_ context.Context, r openstack.Resource) (string, error) {
 	f.Lock()
 	defer f.Unlock()

@@ -106,7 +106,7 @@ func checkUnreadable(t *testing.T, err error, message, hint string) {
 }
 
 func TestFetchUntrustedCertificateIsNotTriedAgain(t *testing.T) {
-	server, n := fetchServer(t, func(_ int64, w http.ResponseWriter) {})
+	server, n := fetchServer(t, func(int64, http.ResponseWriter) {})
 	strange := server.Client()
 	strange.Transport.(*http.Transport).TLSClientConfig.RootCAs = x509.NewCertPool()
 	f := &HTTPFetcher{Client: strange, Backoff: time.Hour}

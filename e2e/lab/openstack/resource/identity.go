@@ -27,41 +27,40 @@ func Register(ctx context.Context, installation configuration.Installation) erro
 	}
 	for _, name := range []string{"placement", "glance", "neutron", "cinder", "nova"} {
 		login := Login{User: name, Password: installation.Secrets.Service, Project: "service"}
-		if _, err := ensureLogin(ctx, identity, login, "admin", "service"); err != nil {
+		if err := ensureLogin(ctx, identity, login, "admin", "service"); err != nil {
 			return err
 		}
 	}
-	if _, err := ensureLogin(ctx, identity, Demo(installation), "member"); err != nil {
+	if err := ensureLogin(ctx, identity, Demo(installation), "member"); err != nil {
 		return err
 	}
 	return registerEndpoints(ctx, identity, installation.Address)
 }
 
-// ensureLogin makes a project and a user with roles in it. It returns the project's id.
-func ensureLogin(ctx context.Context, identity *gophercloud.ServiceClient, login Login, roles ...string) (
-	string, error) {
+// ensureLogin makes a project and a user with roles in it.
+func ensureLogin(ctx context.Context, identity *gophercloud.ServiceClient, login Login, roles ...string) error {
 	project, err := ensure(ctx, identity, "projects", "project",
 		map[string]any{"name": login.Project, "domain_id": "default"})
 	if err != nil {
-		return "", err
+		return err
 	}
 	user, err := ensure(ctx, identity, "users", "user", map[string]any{
 		"name": login.User, "password": login.Password, "domain_id": "default", "default_project_id": project,
 	})
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, name := range roles {
 		role, err := find(ctx, identity, "roles", "roles", name)
 		if err != nil {
-			return "", err
+			return err
 		}
 		path := identity.ServiceURL("projects", project, "users", user, "roles", role)
 		if _, err := identity.Put(ctx, path, nil, nil, accept(http.StatusNoContent)); err != nil {
-			return "", fmt.Errorf("give user %s role %s: %w", login.User, name, err)
+			return fmt.Errorf("give user %s role %s: %w", login.User, name, err)
 		}
 	}
-	return project, nil
+	return nil
 }
 
 // registerEndpoints fills the catalog. Keystone itself is in it from the start.

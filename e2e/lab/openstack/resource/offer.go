@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// ServerImage is an image whose servers become machines. Those of StandinImage do too, with the stand-in for RKE2;
-	// those of any other are only rows in nova's database.
-	ServerImage  = "cluster-init-lab"
+	// ServerImage is an image whose servers become machines.
+	ServerImage = "cluster-init-lab"
+	// StandinImage is an image whose servers become machines with the stand-in for RKE2. The servers of any other image
+	// are only rows in nova's database.
 	StandinImage = "cluster-init-lab-rke2-standin"
 	// PaperImage is an image for servers that need not become machines.
 	PaperImage = "paper"

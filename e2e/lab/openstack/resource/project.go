@@ -16,7 +16,7 @@ func MakeProject(ctx context.Context, installation configuration.Installation, l
 	if err != nil {
 		return err
 	}
-	if _, err := ensureLogin(ctx, admin.identity, login, "member"); err != nil {
+	if err := ensureLogin(ctx, admin.identity, login, "member"); err != nil {
 		return err
 	}
 	return setQuotas(ctx, admin, login.Project, generous())

@@ -1,6 +1,8 @@
 package service
 
 import (
+	"slices"
+
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
 )
@@ -12,7 +14,7 @@ const Nova = "nova"
 func nova(installation configuration.Installation) Service {
 	address := installation.Address + ":8774"
 	config := []string{"--config-file", installation.File("nova.conf")}
-	withDatabase := append(config[:2:2], "--config-file", installation.File("nova-database.conf"))
+	withDatabase := append(slices.Clip(config), "--config-file", installation.File("nova-database.conf"))
 	// Both connections and the cells' addresses, with their passwords, come from the files.
 	manage := func(args ...string) process.Daemon {
 		return step(installation, Nova, unpacked(installation, "nova-manage"), append(withDatabase[:4:4], args...)...)
@@ -47,7 +49,7 @@ func nova(installation configuration.Installation) Service {
 		name := "nova-" + compute
 		service.Folders = append(service.Folders, installation.Variable(name))
 		service.Daemons = append(service.Daemons,
-			daemon(name, "nova-compute", append(config[:2:2], "--config-file", installation.File(name+".conf"))))
+			daemon(name, "nova-compute", append(slices.Clip(config), "--config-file", installation.File(name+".conf"))))
 	}
 	return service
 }

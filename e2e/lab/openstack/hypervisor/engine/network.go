@@ -34,9 +34,11 @@ func inspectNetwork(ctx context.Context, id string) (attached, error) {
 		return attached{}, err
 	}
 	var all []attached
-	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
-		return attached{}, fmt.Errorf("read what docker says of network %s: %d answers: %v", networkName(id), len(all),
-			err)
+	if err := json.Unmarshal([]byte(out), &all); err != nil {
+		return attached{}, fmt.Errorf("read what docker says of network %s: %w", networkName(id), err)
+	}
+	if len(all) != 1 {
+		return attached{}, fmt.Errorf("read what docker says of network %s: %d answers", networkName(id), len(all))
 	}
 	return all[0], nil
 }

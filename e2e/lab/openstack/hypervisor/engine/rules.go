@@ -21,14 +21,14 @@ var commented = regexp.MustCompile(`--comment "?([^ "]+)"?`)
 // setRules accepts what a cloud's router would let through: what machines send out of their networks, what comes to a
 // floating address, and the answers to both. Each rule carries a comment that tells the cloud and the rule, by which it
 // is found again; all others are left alone.
-func (e Engine) setRules(ctx context.Context, any bool, floating []hypervisor.Floating) error {
+func (e Engine) setRules(ctx context.Context, hasNetworks bool, floating []hypervisor.Floating) error {
 	out, err := iptables(ctx, "-S", chain)
 	if err != nil {
 		return err
 	}
 	have := e.ownRules(out)
 	var want []string
-	if any {
+	if hasNetworks {
 		want = []string{"out", "answers-out", "answers-in"}
 	}
 	for _, one := range floating {
