@@ -12,7 +12,7 @@ var floors = [][]string{
 	// ground: values, and words for them
 	{"fault", "redact", "health", "owned", "event", "oneline", "redirect", "suggest", "unpack"},
 	// adapters: one outside system each
-	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws"},
+	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws", "helm"},
 	// parts: what a run is made of
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease",
 		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions", "clusters"},
@@ -52,6 +52,7 @@ var arrows = map[string]rule{
 		"server; what it builds is built here without it"},
 	"capi": {[]string{"health", "kube"}, "an adapter to Cluster API, which is reached through an API " +
 		"server; the kubeconfig in a Secret is checked where it is read"},
+	"helm": {nil, "an adapter to Helm's engine knows nothing of environments"},
 	"aws": {[]string{"fault"},
 		"an adapter to AWS's chain of credentials knows nothing of environments"},
 	"openstack": {[]string{"fault", "redirect"},
@@ -75,7 +76,7 @@ var arrows = map[string]rule{
 		"information, and from nothing else"},
 	"definitions": {[]string{"fault", "unpack"}, "what the chart must know of the definitions beside it is read " +
 		"from the files of both alone"},
-	"environment": {[]string{"definitions", "fault", "kustomize", "owned", "suggest", "redact", "oneline", "unpack"},
+	"environment": {[]string{"definitions", "fault", "helm", "kustomize", "owned", "suggest", "redact", "oneline", "unpack"},
 		"an environment is a value: rendered and checked without any outside system"},
 	"bundle": {[]string{"docker", "fault", "oci", "unpack"},
 		"a bundle is a folder of files; its images go into the Docker engine and into registries"},
@@ -83,7 +84,7 @@ var arrows = map[string]rule{
 		"the environment's registry runs in the Docker engine, under a name of ours"},
 	"source": {[]string{"fault", "flux", "oci", "source/content", "redirect"},
 		"where Flux reads from: checked before anything is created, and named in its objects"},
-	"source/content": {[]string{"definitions", "fault", "oci", "redirect", "unpack"},
+	"source/content": {[]string{"definitions", "fault", "helm", "oci", "redirect", "unpack"},
 		"content is made of files and of what their addresses serve, and published in a registry"},
 	"readiness": {[]string{"capi", "flux", "health", "kube", "owned", "unpack"}, "whether a cluster can act is " +
 		"read from its API server, whoever asks; who asks looks at the registry"},

@@ -15,7 +15,7 @@ func (e *Environment) ClusterNamespace() string { return e.spec.Cluster.Namespac
 func (e *Environment) KubernetesVersion() string { return e.spec.Cluster.KubernetesVersion }
 
 // ChartVersion is the version of the chart that the environment was checked with.
-func (e *Environment) ChartVersion() string { return e.chart.Metadata.Version }
+func (e *Environment) ChartVersion() string { return e.chart.Version() }
 
 // InfraProvider makes machines: capd, capo or capa; also the name of its component.
 func (e *Environment) InfraProvider() string { return e.spec.Cluster.InfraProvider }

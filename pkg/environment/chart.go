@@ -3,18 +3,15 @@ package environment
 import (
 	"fmt"
 	"io/fs"
-	"slices"
+	"path"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chart/loader"
-	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/engine"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/definitions"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/helm"
 )
 
 // Namespace is where Flux, the release, its Kustomizations and the objects of an environment live.
@@ -26,45 +23,37 @@ const ReleaseName = "telco-cloud-init"
 const chartFolder = "charts/telco-cloud-init"
 
 // loadChart reads the chart and its bootstrap.values.yaml from the content.
-func loadChart(content fs.FS) (*chart.Chart, []byte, error) {
-	var files []*loader.BufferedFile
-	var bootstrapValues []byte
+func loadChart(content fs.FS) (*helm.Chart, []byte, error) {
+	files := map[string][]byte{}
 	err := fs.WalkDir(content, chartFolder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		data, err := fs.ReadFile(content, name)
-		relative := strings.TrimPrefix(name, chartFolder+"/")
-		if relative == "bootstrap.values.yaml" {
-			bootstrapValues = data
-		}
-		files = append(files, &loader.BufferedFile{Name: relative, Data: data})
+		files[strings.TrimPrefix(name, chartFolder+"/")], err = fs.ReadFile(content, name)
 		return err
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", chartFolder, err)
 	}
-	if files, err = withDefinitions(content, files); err != nil {
+	if err := putDefinitions(files, content); err != nil {
 		return nil, nil, err
 	}
-	loaded, err := loader.LoadFiles(files)
+	loaded, err := helm.Load(files)
 	if err != nil {
 		return nil, nil, fmt.Errorf("load %s: %w", chartFolder, err)
 	}
-	return loaded, bootstrapValues, nil
+	return loaded, files["bootstrap.values.yaml"], nil
 }
 
-// withDefinitions gives the chart the hashes of the definitions next to it, whatever its own file says. The chart is
+// putDefinitions gives the chart the hashes of the definitions next to it, whatever its own file says. The chart is
 // published in this form.
-func withDefinitions(content fs.FS, files []*loader.BufferedFile) ([]*loader.BufferedFile, error) {
+func putDefinitions(files map[string][]byte, content fs.FS) error {
 	known, err := definitions.Of(content)
 	if err != nil || len(known) == 0 {
-		return files, err
+		return err
 	}
-	text, err := known.Encode()
-	const name = "definitions.json"
-	files = slices.DeleteFunc(files, func(f *loader.BufferedFile) bool { return f.Name == name })
-	return append(files, &loader.BufferedFile{Name: name, Data: text}), err
+	files[path.Base(definitions.File)], err = known.Encode()
+	return err
 }
 
 // Values returns the values that the chart uses in a phase, including its own defaults. The map is a copy.
@@ -83,7 +72,7 @@ func (e *Environment) settle(effective documents) {
 
 // coalesced are the values as the chart sees them.
 func (e *Environment) coalesced(phase Phase) map[string]any {
-	values, err := chartutil.CoalesceValues(e.chart, e.given(phase))
+	values, err := e.chart.Values(e.given(phase))
 	if err != nil {
 		// Only a chart with broken dependencies can fail here, and this one has none.
 		return nil
@@ -95,31 +84,26 @@ func (e *Environment) coalesced(phase Phase) map[string]any {
 func (e *Environment) given(phase Phase) map[string]any {
 	values := map[string]any{}
 	if phase == Bootstrap {
-		values, _ = chartutil.ReadValues(e.bootstrap)
+		values, _ = helm.ReadValues(e.bootstrap)
 	}
 	return merge(merge(values, e.effective.merged()), map[string]any{"phase": string(phase)})
 }
 
-// renderValues returns what templates see. It does not check the values with the chart's schema: checkSchema does, and
-// Helm would fetch what a schema refers to.
-func renderValues(c *chart.Chart, given map[string]any) (chartutil.Values, error) {
-	return chartutil.ToRenderValuesWithSchemaValidation(c, given, chartutil.ReleaseOptions{Name: ReleaseName,
-		Namespace: Namespace, Revision: 1, IsInstall: true}, chartutil.DefaultCapabilities, true)
-}
+// release is what templates see of the HelmRelease.
+var release = helm.Release{Name: ReleaseName, Namespace: Namespace}
 
 // Render returns the objects that the chart makes in a phase. overrides is the HelmRelease's own spec.values, which win
 // over all others. The error is a fault that names the wrong value.
 func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstructured.Unstructured, error) {
-	values, err := renderValues(e.chart, merge(e.given(phase), overrides))
+	given := merge(e.given(phase), overrides)
+	settled, err := e.chart.Values(given)
 	if err != nil {
 		return nil, fault.Join(e.explain(phase, err)...)
 	}
-	if settled, ok := values["Values"].(chartutil.Values); ok {
-		if err := e.checkSchema(settled); err != nil {
-			return nil, err
-		}
+	if err := e.checkSchema(settled); err != nil {
+		return nil, err
 	}
-	rendered, err := engine.Render(e.chart, values)
+	rendered, err := e.chart.Render(release, given)
 	if err != nil {
 		return nil, fault.Join(e.explain(phase, err)...)
 	}

@@ -9,9 +9,9 @@ import (
 	"io/fs"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"helm.sh/helm/v3/pkg/chart"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/helm"
 )
 
 // Phase is the cluster in which the chart is installed. It is the chart's value `phase`.
@@ -68,7 +68,7 @@ type Environment struct {
 	title     string // the environment's name for its user
 	namesOnly bool
 	ranges    func(*Environment) []Range
-	chart     *chart.Chart
+	chart     *helm.Chart
 	schema    *jsonschema.Schema // of the chart; nil: no values are checked with it
 	bootstrap []byte             // bootstrap.values.yaml as it is in the chart
 	documents documents
@@ -102,7 +102,7 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	schema, err := compileSchema(loaded.Schema)
+	schema, err := compileSchema(loaded.Schema())
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", chartFolder, err)
 	}

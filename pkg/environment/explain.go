@@ -70,7 +70,7 @@ func (e *Environment) isUnknown(path string) bool {
 // and Flux would only report a missing folder.
 func (e *Environment) checkNames() error {
 	var problems []error
-	known, _ := e.chart.Values["components"].(map[string]any)
+	known, _ := e.chart.Defaults()["components"].(map[string]any)
 	components, _ := e.effective.merged()["components"].(map[string]any)
 	for _, name := range sortedKeys(components) {
 		component, isMap := components[name].(map[string]any)

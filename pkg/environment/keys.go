@@ -69,10 +69,10 @@ func Keys(content fs.FS) ([]Key, error) {
 		return nil, err
 	}
 	var root node
-	if err := json.Unmarshal(loaded.Schema, &root); err != nil {
+	if err := json.Unmarshal(loaded.Schema(), &root); err != nil {
 		return nil, fmt.Errorf("read the schema of chart %s: %w", ReleaseName, err)
 	}
-	return keysBelow(root, "", loaded.Values), nil
+	return keysBelow(root, "", loaded.Defaults()), nil
 }
 
 func keysBelow(n node, path string, defaults map[string]any) []Key {

@@ -55,14 +55,11 @@ func TemplatesOf(variables map[string]string) Templates {
 
 // definition is the Kustomization of the component `cluster`, whether or not the values are consistent.
 func (e *Environment) definition() (*unstructured.Unstructured, error) {
-	alone, unchecked := *e.chart, *e
-	alone.Templates, unchecked.schema = nil, nil
-	for _, template := range e.chart.Templates {
-		if strings.HasSuffix(template.Name, ".tpl") || template.Name == "templates/kustomizations.yaml" {
-			alone.Templates = append(alone.Templates, template)
-		}
-	}
-	unchecked.chart = &alone
+	unchecked := *e
+	unchecked.schema = nil
+	unchecked.chart = e.chart.Only(func(template string) bool {
+		return isNamedTemplates(template) || template == "templates/kustomizations.yaml"
+	})
 	objects, err := unchecked.Render(Management, nil)
 	if err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ func (e *Environment) givenLayers() []layer {
 		values := common(e.files[i].values, merged)
 		layers = append(layers, layer{name: e.files[i].name, values: values, shell: e.files[i].shell})
 	}
-	return append(layers, layer{name: e.title + ", by default of the chart", values: e.chart.Values})
+	return append(layers, layer{name: e.title + ", by default of the chart", values: e.chart.Defaults()})
 }
 
 // origin names the place of a value: a variable of the shell, or the layer itself.

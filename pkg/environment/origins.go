@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chartutil"
+	"github.com/cluster-init/cluster-init/pkg/helm"
 )
 
 // Origin is a value with its place.
@@ -27,7 +27,7 @@ func (o Origin) In(values map[string]any) any {
 func (e *Environment) Origins(phase Phase) []Origin {
 	layers := e.layers()
 	if phase == Bootstrap {
-		bootstrap, _ := chartutil.ReadValues(e.bootstrap) // a test reads it
+		bootstrap, _ := helm.ReadValues(e.bootstrap) // a test reads it
 		own := layer{name: e.title + ", bootstrap.values.yaml of the chart", values: bootstrap}
 		layers = append(layers[:len(layers)-1:len(layers)-1], own, layers[len(layers)-1])
 	}

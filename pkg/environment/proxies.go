@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/engine"
 )
 
 // NoProxy are the addresses that the cluster of a phase reaches without a proxy, separated by commas: those of the
@@ -58,21 +55,14 @@ func (e *Environment) Warnings() ([]string, error) {
 	return all, nil
 }
 
+// isNamedTemplates reports whether a file of the chart only defines templates for others.
+func isNamedTemplates(file string) bool { return strings.HasSuffix(file, ".tpl") }
+
 // renderTemplate returns the result of one of the chart's named templates.
 func (e *Environment) renderTemplate(phase Phase, name string) (string, error) {
-	alone := *e.chart
-	text := fmt.Sprintf(`{{ include "telco-cloud-init.%s" . }}`, name)
-	alone.Templates = []*chart.File{{Name: "templates/alone", Data: []byte(text)}}
-	for _, template := range e.chart.Templates {
-		if strings.HasSuffix(template.Name, ".tpl") {
-			alone.Templates = append(alone.Templates, template)
-		}
-	}
-	values, err := renderValues(&alone, e.given(phase))
-	if err != nil {
-		return "", fmt.Errorf("read %s from chart %s: %w", name, ReleaseName, err)
-	}
-	rendered, err := engine.Render(&alone, values)
+	alone := e.chart.Only(isNamedTemplates).
+		With("templates/alone", fmt.Sprintf(`{{ include "telco-cloud-init.%s" . }}`, name))
+	rendered, err := alone.Render(release, e.given(phase))
 	if err != nil {
 		return "", fmt.Errorf("read %s from chart %s: %w", name, ReleaseName, err)
 	}

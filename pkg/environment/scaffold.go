@@ -11,9 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chartutil"
-
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/helm"
 )
 
 // SchemaFile is the chart's schema next to values, for editors.
@@ -174,7 +173,7 @@ func rawValues(options Options) map[string]any {
 	if err != nil {
 		return nil
 	}
-	values, err := chartutil.ReadValues(content)
+	values, err := helm.ReadValues(content)
 	if err != nil {
 		return nil
 	}
@@ -188,7 +187,7 @@ func editorSchema(content fs.FS) ([]byte, error) {
 		return nil, err
 	}
 	var schema map[string]any
-	if err := json.Unmarshal(loaded.Schema, &schema); err != nil {
+	if err := json.Unmarshal(loaded.Schema(), &schema); err != nil {
 		return nil, fmt.Errorf("read the schema of chart %s: %w", ReleaseName, err)
 	}
 	withoutRequired(schema)

@@ -171,7 +171,7 @@ func (e *Environment) schemaHint(pointer, given string) string {
 // schemaAt returns the schema at a JSON pointer, or nil if there is none.
 func (e *Environment) schemaAt(pointer string) map[string]any {
 	var schema map[string]any
-	if json.Unmarshal(e.chart.Schema, &schema) != nil {
+	if json.Unmarshal(e.chart.Schema(), &schema) != nil {
 		return nil
 	}
 	for _, key := range strings.Split(strings.Trim(pointer, "/"), "/") {

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/strvals"
-
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/helm"
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
@@ -67,7 +66,7 @@ func (e *Environment) userValues(sets []string) error {
 	var problems []error
 	for _, set := range sets {
 		for _, target := range []map[string]any{e.sets, full} {
-			if err := strvals.ParseInto(set, target); err != nil {
+			if err := helm.Set(set, target); err != nil {
 				problems = append(problems, setProblem(set, err))
 				continue
 			}

@@ -4,14 +4,14 @@ import (
 	"strconv"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/strvals"
+	"github.com/cluster-init/cluster-init/pkg/helm"
 )
 
 // keepText restores the text of values of a --set that the schema wants as text and Helm's parser has turned into
 // numbers or booleans.
 func (e *Environment) keepText(set string, target map[string]any) {
 	parsed, asText := map[string]any{}, map[string]any{}
-	if strvals.ParseInto(set, parsed) != nil || strvals.ParseIntoString(set, asText) != nil {
+	if helm.Set(set, parsed) != nil || helm.SetText(set, asText) != nil {
 		return // it was reported
 	}
 	for _, leaf := range valuesBelow(nil, parsed) {

@@ -3,9 +3,6 @@ package environment
 import (
 	"regexp"
 
-	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/engine"
-
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
@@ -41,17 +38,11 @@ var checkTemplate = regexp.MustCompile(`/_[^/]*\.tpl$|/validate\.yaml$`)
 // checkChart runs only the chart's own checks. Values that do not fit the schema may break them: then it reports what
 // they still find.
 func (e *Environment) checkChart(fits bool) error {
-	checks := *e.chart
-	checks.Templates = nil
-	for _, template := range e.chart.Templates {
-		if checkTemplate.MatchString(template.Name) {
-			checks.Templates = append(checks.Templates, template)
-		}
-	}
+	checks := e.chart.Only(checkTemplate.MatchString)
 	var problems []error
 	seen := map[string]bool{}
 	for _, phase := range []Phase{Bootstrap, Management} {
-		err := e.runChecks(&checks, phase)
+		_, err := checks.Render(release, e.given(phase))
 		if err == nil || !fits && !chartFailure.MatchString(err.Error()) {
 			continue
 		}
@@ -64,13 +55,4 @@ func (e *Environment) checkChart(fits bool) error {
 		}
 	}
 	return fault.Join(problems...)
-}
-
-func (e *Environment) runChecks(checks *chart.Chart, phase Phase) error {
-	values, err := renderValues(checks, e.given(phase))
-	if err != nil {
-		return err
-	}
-	_, err = engine.Render(checks, values)
-	return err
 }

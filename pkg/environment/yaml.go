@@ -9,18 +9,18 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
-	"helm.sh/helm/v3/pkg/chartutil"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/helm"
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // readValues reads values from any author, as Helm does.
-func readValues(text []byte) (chartutil.Values, error) {
+func readValues(text []byte) (map[string]any, error) {
 	if err := unpack.YAML(text); err != nil {
 		return nil, err
 	}
-	return chartutil.ReadValues(text)
+	return helm.ReadValues(text)
 }
 
 // onlyDocument returns the document of a YAML file. Nil means it has none, or it is empty. More than one is refused:
