@@ -118,8 +118,12 @@ var arrows = map[string]rule{
 		"pipeline", "provider", "readiness", "rollout", "oneline"},
 		"the bootstrap cluster, the management cluster and the machines are observed in one way, whichever verb asks"},
 
+	"clusters/selfmanaged": {[]string{"capi", "clusters", "health"},
+		"whether a management cluster manages itself is read from its API server, after any verb"},
+
 	// verbs
-	"pivot": {[]string{"fault", "capi", "clusters", "health", "owned", "backup", "kube", "flux", "lease", "readiness"},
+	"pivot": {[]string{"fault", "capi", "clusters", "clusters/selfmanaged", "owned", "backup", "kube",
+		"flux", "lease", "readiness"},
 		"a pivot ends when its lease is lost, and only then before its end; it is planned and judged from two API " +
 			"servers; a restore asks the cluster that the backup is of, whose kubeconfig is in it, and what its Flux " +
 			"would put back"},
@@ -140,7 +144,7 @@ var arrows = map[string]rule{
 		"what an environment comes to is compared with one cluster after the other, whoever found them"},
 	"up": {[]string{"fault", "lease", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry",
 		"rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "clusters",
-		"readiness", "oneline"},
+		"clusters/selfmanaged", "readiness", "oneline"},
 		"the phases of `up` bring the adapters together"},
 
 	"down": {[]string{"backup", "bootstrap", "capi", "cleanup", "docker", "environment", "fault", "flux", "kube",
@@ -151,8 +155,8 @@ var arrows = map[string]rule{
 	"cli": {[]string{"fault", "event", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline", "render",
 		"definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline",
-		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "pivot", "clusters", "cleanup",
-		"evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
+		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "pivot", "clusters",
+		"clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it
@@ -224,7 +228,9 @@ var testArrows = map[string]map[string]string{
 		"owned":            "the annotation with which a pivot suspends Flux",
 	},
 	"clusters": {"event": "what an observation waits for is reported"},
+	"clusters/selfmanaged": {"internal/fixture": "the management cluster that is asked"},
 	"pivot": {
+		"health":           "the conditions of Machines that a rule judges",
 		"internal/fixture": "the management cluster that is moved",
 		"internal/testenv": "the API servers that it is moved between",
 	},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters/selfmanaged"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
@@ -83,7 +84,7 @@ func (o *restoreOptions) unavailable(seen pivot.Adoption, err error) error {
 // mostUnmet is how many conditions an error lists.
 const mostUnmet = 5
 
-func named(unmet []pivot.Unmet) string {
+func named(unmet []selfmanaged.Unmet) string {
 	var all []string
 	for _, u := range unmet[:min(mostUnmet, len(unmet))] {
 		all = append(all, u.String())

@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/clusters/selfmanaged"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
@@ -40,7 +41,7 @@ func TestRestoreTellsWhatIsTrue(t *testing.T) {
 	show()
 	line.result.Already, line.result.Warnings = true, []string{"Secret ns/cloud has another data"}
 	line.result.References = []capi.Object{{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "cloud"}}
-	line.adoption = pivot.Adoption{Unmet: []pivot.Unmet{{Object: "Cluster ns/demo", Message: "not reported yet",
+	line.adoption = pivot.Adoption{Unmet: []selfmanaged.Unmet{{Object: "Cluster ns/demo", Message: "not reported yet",
 		Waiting: true}}, Made: []string{"Machine ns/new"}, Gone: []string{"Machine ns/old"}}
 	show()
 	golden.Check(t, "restore.txt", text.Bytes())

@@ -10,6 +10,7 @@ import (
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/clusters/selfmanaged"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
@@ -86,7 +87,7 @@ func TestARunThatFailsSaysWhy(t *testing.T) {
 func TestUnavailableNamesWhatIsNot(t *testing.T) {
 	var seen pivot.Adoption
 	for _, object := range strings.Split("abcdefg", "") {
-		seen.Unmet = append(seen.Unmet, pivot.Unmet{Object: "Machine/" + object, Message: "no node"})
+		seen.Unmet = append(seen.Unmet, selfmanaged.Unmet{Object: "Machine/" + object, Message: "no node"})
 	}
 	o := restoreOptions{timeout: time.Minute}
 	if got := o.unavailable(seen, nil).Error(); !strings.HasSuffix(got, "7 conditions are not true yet: Machine/a: no "+

@@ -108,7 +108,7 @@ func TestRemedyOfAForbiddenObject(t *testing.T) {
 func TestTheClusterIsFoundAmongOthers(t *testing.T) {
 	from, to := sides(t, source(), target())
 	for _, name := range []string{"aaa", "zzz"} {
-		other := oneObject("Cluster", "mgmt")[0].DeepCopy()
+		other := fixture.One("Cluster", "mgmt")[0].DeepCopy()
 		other.SetName(name)
 		must(t, fixture.Create(t.Context(), from.Client, fixture.Namespace, oneOf(other)))
 	}
@@ -124,7 +124,7 @@ func TestTheClusterIsFoundAmongOthers(t *testing.T) {
 func TestABegunPivotToleratesWhatControllersWrote(t *testing.T) {
 	for annotation, starts := range map[string]bool{"cluster.x-k8s.io/note": true, "example.org/note": false} {
 		r := rehearse(t, fixture.Set("KubeadmControlPlane", "mgmt-cp", "x", "metadata", "annotations", annotation))
-		copies := oneObject("KubeadmControlPlane", "mgmt-cp")
+		copies := fixture.One("KubeadmControlPlane", "mgmt-cp")
 		must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, copies))
 		preview, err := pivot.NewPreview(t.Context(), r.Source, r.Target, scope, true)
 		if err != nil || preview.MayStart() != starts {
@@ -159,19 +159,6 @@ func TestPlanNeedsTheNamespace(t *testing.T) {
 	}
 }
 
-// A Machine that names no provider ID is not held against that of its Node.
-func TestAMachineWithoutAProviderID(t *testing.T) {
-	for name, edits := range map[string][]fixture.Edit{
-		"both name it": nil, "the Machine does not": {fixture.Unset("Machine", "mgmt-cp-a", "spec", "providerID")},
-	} {
-		c := selfManagedClient(t, fixture.ManagementCluster(), edits...)
-		got, err := pivot.SelfManaged(t.Context(), c, scope, nil)
-		if err != nil || len(got) > 0 {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
-	}
-}
-
 // The same holds for copies that are as the record of the earlier attempt has them, though the source has changed
 // since.
 func TestABegunPivotToleratesWhatControllersWroteOnRecordedCopies(t *testing.T) {
@@ -183,7 +170,7 @@ func TestABegunPivotToleratesWhatControllersWroteOnRecordedCopies(t *testing.T) 
 		r.Source, r.Target = sides(t, source(), target())
 		r.flux.stands = true
 		must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace,
-			oneObject("KubeadmControlPlane", "mgmt-cp"),
+			fixture.One("KubeadmControlPlane", "mgmt-cp"),
 			fixture.Set("KubeadmControlPlane", "mgmt-cp", int64(7), "spec", "replicas")))
 		_, err := pivot.Run(t.Context(), r.Input)
 		if refused := fault.CodeOf(err) == fault.PivotRefused; refused == starts {

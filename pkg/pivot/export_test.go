@@ -33,9 +33,6 @@ func Refusals(err error) []*Refusal {
 	return all
 }
 
-// LookAtControllers is a part of SelfManaged, for tests with an API server that has no Flux.
-var LookAtControllers = lookAtControllers
-
 // GuardNames are the names of the rules of a move.
 func (in Input) GuardNames(again bool) []string {
 	var names []string

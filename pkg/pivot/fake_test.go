@@ -5,6 +5,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
@@ -16,6 +17,7 @@ var scope = clusters.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluste
 // side describes one fake cluster.
 type side struct {
 	crds      func(*apiextensionsv1.CustomResourceDefinition) bool // edits each; false leaves it out
+	kinds     []schema.GroupVersionKind                            // besides fixture.Kinds
 	objects   []*unstructured.Unstructured
 	providers []*unstructured.Unstructured
 	edits     []fixture.Edit
@@ -24,7 +26,7 @@ type side struct {
 func (s side) client(t *testing.T) client.Client {
 	t.Helper()
 	var crds []*apiextensionsv1.CustomResourceDefinition
-	for _, gvk := range fixture.Kinds() {
+	for _, gvk := range append(fixture.Kinds(), s.kinds...) {
 		if crd := fixture.CRDOf(gvk); s.crds == nil || s.crds(crd) {
 			crds = append(crds, crd)
 		}

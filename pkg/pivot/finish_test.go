@@ -50,7 +50,7 @@ func cutOffWhileDeleting(t *testing.T, r *rehearsal, gone int) {
 
 func patchSource(t *testing.T, r *rehearsal, kind, name, patch string) {
 	t.Helper()
-	if err := r.Source.Client.Patch(t.Context(), inNamespace(oneObject(kind, name)[0]),
+	if err := r.Source.Client.Patch(t.Context(), inNamespace(fixture.One(kind, name)[0]),
 		client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
 		t.Fatal(err)
 	}
@@ -144,16 +144,16 @@ func TestFinish(t *testing.T) {
 // a person paused is not.
 func mark(t *testing.T, r *rehearsal, value string) {
 	t.Helper()
-	class, _ := ofClass()
+	class, _ := fixture.Class()
 	class.SetName("moved")
 	class.SetAnnotations(map[string]string{"cluster.x-k8s.io/paused": ""})
-	must(t, r.Target.Client.Create(t.Context(), fixture.CRDOf(classGVK)))
+	must(t, r.Target.Client.Create(t.Context(), fixture.CRDOf(fixture.ClassKind)))
 	moved := tenant()
 	moved.SetName("moved")
 	must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, []*unstructured.Unstructured{class, moved,
 		tenant()}, tenantPaused,
 		fixture.Set("Cluster", "moved", true, "spec", "paused")))
-	for _, u := range []*unstructured.Unstructured{class, moved, oneObject("Cluster", "mgmt")[0]} {
+	for _, u := range []*unstructured.Unstructured{class, moved, fixture.One("Cluster", "mgmt")[0]} {
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"cluster-init.io/pivot":"`+
 			value+`"}}}`))
 		must(t, r.Target.Client.Patch(t.Context(), inNamespace(u), patch))
@@ -182,7 +182,7 @@ func snapshot(t *testing.T, r *rehearsal) string {
 	b := &strings.Builder{}
 	for i, side := range []clusters.Side{r.Source, r.Target} {
 		name := []string{"source", "target"}[i]
-		for _, gvk := range append(fixture.Kinds(), classGVK, gvkOf("Secret"), gvkOf("ConfigMap")) {
+		for _, gvk := range append(fixture.Kinds(), fixture.ClassKind, gvkOf("Secret"), gvkOf("ConfigMap")) {
 			list := &unstructured.UnstructuredList{}
 			list.SetGroupVersionKind(gvk)
 			must(t, side.Client.List(t.Context(), list, client.InNamespace(fixture.Namespace)))
@@ -216,7 +216,7 @@ func recordOfAnotherLife(t *testing.T, r *rehearsal) {
 func TestTenantsOfTheTargetAreNotVerified(t *testing.T) {
 	r := rehearse(t)
 	orphan := tenantSecret()
-	orphan.SetOwnerReferences(oneObject("Secret", "mgmt-kubeconfig")[0].GetOwnerReferences())
+	orphan.SetOwnerReferences(fixture.One("Secret", "mgmt-kubeconfig")[0].GetOwnerReferences())
 	orphan.SetNamespace(fixture.Namespace)
 	must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneOf(tenant()), tenantPaused))
 	refs := orphan.GetOwnerReferences()
@@ -263,7 +263,7 @@ func TestAFinishDeletesInTheOrderOfAMove(t *testing.T) {
 	r := rehearse(t)
 	cutOffWhileDeleting(t, r, 4)
 	must(t, fixture.Create(t.Context(), r.Source.Client, fixture.Namespace,
-		oneObject("ConfigMap", "mgmt-load-balancer")))
+		fixture.One("ConfigMap", "mgmt-load-balancer")))
 	inner := r.Source.Client.(client.WithWatch)
 	var order []string
 	r.Source.Client = interceptor.NewClient(

@@ -72,7 +72,7 @@ func TestKeep(t *testing.T) {
 	k := keeper(t)
 	// The template of the load balancer has lost its label: it does not move, and something that moves names it.
 	unlabelled := fixture.Unset("ConfigMap", "mgmt-load-balancer", "metadata", "labels")
-	release := oneObject("ConfigMap", "mgmt-load-balancer")[0].DeepCopy()
+	release := fixture.One("ConfigMap", "mgmt-load-balancer")[0].DeepCopy()
 	path, manifest, err := k.Keep(t.Context(), livingSide(t, source(unlabelled), nil), scope,
 		[]*unstructured.Unstructured{release})
 	if err != nil {
@@ -109,7 +109,7 @@ func TestKeepHoldsTheIdentityOfTheWholeCluster(t *testing.T) {
 	identity := map[string]any{"type": "ClusterIdentity", "name": "central"}
 	must(t, fixture.Create(t.Context(), c, fixture.Namespace, everything(), fixture.Set("DevCluster", "mgmt", identity,
 		"spec", "identityRef")))
-	must(t, fixture.Create(t.Context(), c, "cloud-system", oneObject("Secret", "cloud-credentials"),
+	must(t, fixture.Create(t.Context(), c, "cloud-system", fixture.One("Secret", "cloud-credentials"),
 		func(u *unstructured.Unstructured) { u.SetName("central-cloud") }))
 	central := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"secretRef": map[string]any{"name": "central-cloud", "namespace": "cloud-system"}}}}
 	central.SetAPIVersion("infrastructure.cluster.x-k8s.io/v1alpha1")
@@ -133,7 +133,7 @@ func TestKeepHoldsTheIdentityOfTheWholeCluster(t *testing.T) {
 
 func TestWhatMustNotBeKept(t *testing.T) {
 	pause := func(c client.Client) {
-		u := inNamespace(oneObject("Cluster", "mgmt")[0])
+		u := inNamespace(fixture.One("Cluster", "mgmt")[0])
 		if err := c.Patch(context.Background(), u, client.RawPatch("application/merge-patch+json",
 			[]byte(`{"spec":{"paused":true}}`))); err != nil {
 			panic(err)

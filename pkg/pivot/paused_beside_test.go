@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,7 +18,7 @@ import (
 // What a move pauses next to the own Cluster may stay paused after a move that another machine finished. Its owner may
 // also have paused it.
 func TestPausedBeside(t *testing.T) {
-	class, _ := ofClass()
+	class, _ := fixture.Class()
 	pausedClass := fixture.Set("ClusterClass", "demo", map[string]any{"cluster.x-k8s.io/paused": ""}, "metadata",
 		"annotations")
 	const command = "kubectl --kubeconfig '/state/kubeconfig' -n management patch "
@@ -35,7 +36,8 @@ func TestPausedBeside(t *testing.T) {
 				`clusterclasses.cluster.x-k8s.io demo --type merge -p '{"metadata":{"annotations":{"cluster.x-k8s.io/paused":null,"cluster-init.io/pivot":null}}}'`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := selfManagedClient(t, append(fixture.ManagementCluster(), tenant(), class.DeepCopy()), row.edits...)
+			c := side{kinds: []schema.GroupVersionKind{fixture.ClassKind}, objects: append(fixture.ManagementCluster(),
+				tenant(), class.DeepCopy()), edits: row.edits}.client(t)
 			step, err := pivot.PausedBeside(t.Context(), c, scope)
 			must(t, err)
 			if got := step.Command(clusters.Side{}, clusters.Side{Kubeconfig: "/state/kubeconfig"},
@@ -61,7 +63,7 @@ func TestWhatAFinishedMoveLeftPausedIsResumed(t *testing.T) {
 			fixture.Set("Cluster", "mgmt", "elsewhere", "metadata", "name")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := selfManagedClient(t, append(fixture.ManagementCluster(), tenant()), append(row.edits, tenantPaused)...)
+			c := side{objects: append(fixture.ManagementCluster(), tenant()), edits: append(row.edits, tenantPaused)}.client(t)
 			must(t, pivot.ResumeMarked(t.Context(), clusters.Side{Client: c}, scope))
 			got := inNamespace(tenant())
 			must(t, c.Get(t.Context(), client.ObjectKeyFromObject(got), got))

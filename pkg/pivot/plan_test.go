@@ -57,12 +57,6 @@ func with(s side, crds func(*apiextensionsv1.CustomResourceDefinition) bool) sid
 	return s
 }
 
-func oneObject(kind, name string) []*unstructured.Unstructured {
-	return slices.DeleteFunc(fixture.ManagementCluster(), func(u *unstructured.Unstructured) bool {
-		return u.GetKind() != kind || u.GetName() != name
-	})
-}
-
 // withCredentials is a target that has the Secret unrelated of the source, with edits.
 func withCredentials(edits ...fixture.Edit) side {
 	s := target(edits...)
@@ -252,7 +246,7 @@ func TestPlanRefuses(t *testing.T) {
 				Reason: "at the source"}},
 		},
 		"the target holds one of the objects": {
-			from: source(), to: side{providers: providers(), objects: oneObject("Secret", "mgmt-ca")},
+			from: source(), to: side{providers: providers(), objects: fixture.One("Secret", "mgmt-ca")},
 			want: []pivot.Refusal{{Rule: pivot.RuleTarget, Object: "Secret management/mgmt-ca", Reason: "overwritten"}},
 		},
 		"the cluster does not exist": {

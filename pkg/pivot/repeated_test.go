@@ -24,7 +24,7 @@ func interruptedWhilePausing(t *testing.T, r *rehearsal) {
 	move := r.Move
 	r.Move = func(ctx context.Context, _ capi.MoveInput) error {
 		patch := `{"metadata":{"annotations":{"cluster-init.io/pivot":"management/mgmt"}},"spec":{"paused":true}}`
-		o := inNamespace(oneObject("Cluster", "mgmt")[0])
+		o := inNamespace(fixture.One("Cluster", "mgmt")[0])
 		return errors.Join(r.Source.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))),
 			errors.New("interrupted"))
 	}
@@ -54,7 +54,7 @@ func TestAMoveThatCopiedNothingIsRepeated(t *testing.T) {
 			r.Source.Client = interceptor.NewClient(inner, interceptor.Funcs{Patch: patch})
 		}, []string{"suspend"}, "resume the source of the interrupted move: "},
 		"the source has lost something": {func(t *testing.T, r *rehearsal) {
-			u := inNamespace(oneObject("ConfigMap", "mgmt-load-balancer")[0])
+			u := inNamespace(fixture.One("ConfigMap", "mgmt-load-balancer")[0])
 			must(t, r.Source.Client.Delete(t.Context(), u))
 		}, nil, "lacks ConfigMap management/mgmt-load-balancer"},
 		"the source is not fit to move": {func(t *testing.T, r *rehearsal) {
@@ -82,7 +82,7 @@ func TestAMoveThatCopiedNothingIsRepeated(t *testing.T) {
 				t.Errorf("got %v, %v: it is %s", err, stateErr, state.Phase)
 			}
 			own := &unstructured.Unstructured{}
-			own.SetGroupVersionKind(oneObject("Cluster", "mgmt")[0].GroupVersionKind())
+			own.SetGroupVersionKind(fixture.One("Cluster", "mgmt")[0].GroupVersionKind())
 			must(t, r.Target.Client.Get(t.Context(), client.ObjectKey{Namespace: fixture.Namespace, Name: "mgmt"}, own))
 			if paused, _, _ := unstructured.NestedBool(own.Object, "spec", "paused"); paused {
 				t.Error("the Cluster is paused on the target")

@@ -20,7 +20,7 @@ func TestReplacedMachines(t *testing.T) {
 	}{
 		"none": {},
 		"one is new": {now: func(t *testing.T, r *rehearsal) {
-			more := oneObject("Machine", "mgmt-md-1-b")
+			more := fixture.One("Machine", "mgmt-md-1-b")
 			more[0].SetName("mgmt-md-1-c")
 			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, more))
 		}},

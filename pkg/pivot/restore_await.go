@@ -11,11 +11,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/clusters/selfmanaged"
 )
 
 // Adoption is how far the target has adopted what was restored.
 type Adoption struct {
-	Unmet []Unmet // unmet conditions of the Clusters and their Machines; none means healthy
+	Unmet []selfmanaged.Unmet // unmet conditions of the Clusters and their Machines; none means healthy
 	// Made and Gone are Machines that the target has created or lost since. It should have adopted all of them.
 	Made, Gone []string
 }
@@ -38,12 +39,12 @@ func Adopt(ctx context.Context, target clusters.Side, b *backup.Backup) (Adoptio
 		i := slices.IndexFunc(clusters, func(c capi.Cluster) bool { return c.Key() == o.Key() })
 		switch {
 		case i < 0:
-			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectCluster, Object: o.String(),
+			a.Unmet = append(a.Unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectCluster, Object: o.String(),
 				Message: "is not there any more"})
 		case clusters[i].Paused:
-			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectCluster, Object: o.String(), Message: "is paused"})
+			a.Unmet = append(a.Unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectCluster, Object: o.String(), Message: "is paused"})
 		case !clusters[i].Available.True():
-			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectCluster, Object: o.String(),
+			a.Unmet = append(a.Unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectCluster, Object: o.String(),
 				Message: clusters[i].Available.String(), Waiting: true})
 		}
 	}
@@ -65,7 +66,7 @@ func (a *Adoption) machines(b *backup.Backup, machines []capi.Machine, restored 
 		}
 		there = append(there, m.String())
 		if !m.Ready.True() {
-			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectMachines, Object: m.String(), Message: m.Ready.String(),
+			a.Unmet = append(a.Unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectMachines, Object: m.String(), Message: m.Ready.String(),
 				Waiting: true})
 		}
 	}
@@ -80,5 +81,5 @@ func without(all, known []string) []string {
 
 // Waiting reports whether time alone may fix something.
 func (a Adoption) Waiting() bool {
-	return slices.ContainsFunc(a.Unmet, func(u Unmet) bool { return u.Waiting })
+	return slices.ContainsFunc(a.Unmet, func(u selfmanaged.Unmet) bool { return u.Waiting })
 }

@@ -177,7 +177,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			r.Force, r.TargetKubeconfig = true, []byte(oldKubeconfig)
 		}, fault.RestoreRefused, "the target is the management cluster mgmt itself", "another cluster.name"},
 		"the target is the old cluster, by what it says of itself": {func(t *testing.T, r *restoring) {
-			own := oneObject("ConfigMap", "mgmt-load-balancer")[0]
+			own := fixture.One("ConfigMap", "mgmt-load-balancer")[0]
 			own.SetName("kube-root-ca.crt")
 			own.Object["data"] = map[string]any{"ca.crt": "the-certificate"}
 			r.Force = true
@@ -228,11 +228,11 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		}, "", "", ""},
 		"the target has credentials that are as in the backup": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneObject("Secret", "mgmt-ca")))
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, fixture.One("Secret", "mgmt-ca")))
 		}, "", "", ""},
 		"the target has other credentials of that name": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneObject("Secret", "mgmt-ca"),
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, fixture.One("Secret", "mgmt-ca"),
 				fixture.Set("Secret", "mgmt-ca", "aHVudGVyMg==", "data", "tls.key")))
 		}, fault.RestoreRefused, "the target is not empty: Secret management/mgmt-ca has another data",
 			"another cluster.name"},
@@ -246,14 +246,14 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		}, fault.RestoreRefused, "Cluster management/mgmt is paused, and not by a restore", ""},
 		"the target is deleting what a restore began": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			u := oneObject("Secret", "mgmt-ca")
+			u := fixture.One("Secret", "mgmt-ca")
 			u[0].SetFinalizers([]string{"example.com/stays"})
 			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, u))
 			must(t, r.Target.Client.Delete(t.Context(), u[0]))
 		}, fault.RestoreRefused, "Secret management/mgmt-ca is being deleted", ""},
 		"an object whose owner is not there": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneObject("DevCluster", "mgmt")))
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, fixture.One("DevCluster", "mgmt")))
 		}, fault.RestoreRefused, "DevCluster management/mgmt has an owner that does not exist", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

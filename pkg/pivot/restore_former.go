@@ -131,7 +131,7 @@ func (m *formerManagement) look(ctx context.Context, c client.Client, in Restore
 	for _, o := range []struct{ group, version, kind, name string }{
 		// the first one to suspend, because it would undo the suspension of the other
 		{"helm.toolkit.fluxcd.io", "v2", "HelmRelease", flux.ReleaseName},
-		{kustomizationKind.Group, kustomizationKind.Version, kustomizationKind.Kind, definitionKustomization},
+		{"kustomize.toolkit.fluxcd.io", "v1", "Kustomization", definitionKustomization},
 	} {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(schema.GroupVersionKind{Group: o.group, Version: o.version, Kind: o.kind})

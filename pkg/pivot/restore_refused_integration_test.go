@@ -37,7 +37,7 @@ func TestRestoreIsRefused(t *testing.T) {
 			"itself, which the backup is of"},
 		"the target is not empty": {silentKubeconfig(), func(s *savedStage) {
 			s.Force = true
-			u := oneObject("Secret", "mgmt-ca")
+			u := fixture.One("Secret", "mgmt-ca")
 			if err := fixture.Create(s.t.Context(), s.stage.Target.Client, s.Scope.Namespace, u,
 				fixture.Set("Secret", "mgmt-ca", base64.StdEncoding.EncodeToString([]byte("another")), "data",
 					"tls.crt")); err != nil {

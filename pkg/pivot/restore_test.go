@@ -104,8 +104,8 @@ func TestARestoreThatIsRunAgain(t *testing.T) {
 		made   int
 	}{
 		"interrupted while objects were created": {func(t *testing.T, r *restoring) {
-			for _, u := range []*object{oneObject("DevMachine", "mgmt-md-1-b")[0],
-				oneObject("Secret", "mgmt-md-1-b")[0]} {
+			for _, u := range []*object{fixture.One("DevMachine", "mgmt-md-1-b")[0],
+				fixture.One("Secret", "mgmt-md-1-b")[0]} {
 				must(t, r.Target.Client.Patch(t.Context(), inNamespace(u),
 					client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
 				must(t, r.Target.Client.Delete(t.Context(), u))
@@ -117,11 +117,11 @@ func TestARestoreThatIsRunAgain(t *testing.T) {
 		}, "KubeadmControlPlane management/mgmt-cp has another spec", owned.RestoringMark, 0},
 		"it was resumed, and a machine was replaced": {func(t *testing.T, r *restoring) {
 			r.patch(t, "Cluster", "mgmt", `{"metadata":{"annotations":{"cluster.x-k8s.io/paused":null}}}`)
-			must(t, r.Target.Client.Delete(t.Context(), inNamespace(oneObject("KubeadmConfig", "mgmt-md-1-b")[0])))
+			must(t, r.Target.Client.Delete(t.Context(), inNamespace(fixture.One("KubeadmConfig", "mgmt-md-1-b")[0])))
 		}, "", "none", 0},
 		"it was resumed, and something of it is gone": {func(t *testing.T, r *restoring) {
 			r.patch(t, "Cluster", "mgmt", `{"metadata":{"annotations":{"cluster.x-k8s.io/paused":null}}}`)
-			must(t, r.Target.Client.Delete(t.Context(), inNamespace(oneObject("ConfigMap", "mgmt-load-balancer")[0])))
+			must(t, r.Target.Client.Delete(t.Context(), inNamespace(fixture.One("ConfigMap", "mgmt-load-balancer")[0])))
 		}, "ConfigMap management/mgmt-load-balancer is missing", "none", 0},
 		"it was resumed, and a person has paused it": {func(t *testing.T, r *restoring) {
 			r.patch(t, "Cluster", "mgmt", `{"metadata":{"annotations":{"cluster.x-k8s.io/paused":"me"}}}`)
@@ -206,7 +206,7 @@ func TestWhatKeepsARestoredClusterPaused(t *testing.T) {
 func TestReferencesOfTheTargetStay(t *testing.T) {
 	r := newRestoring(t)
 	r.Force = true
-	must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneObject("Secret", "cloud-credentials"),
+	must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, fixture.One("Secret", "cloud-credentials"),
 		fixture.Set("Secret", "cloud-credentials", "of the target", "stringData", "clouds.yaml")))
 	result, err := pivot.Restore(t.Context(), r.RestoreInput)
 	if err != nil || len(result.References) > 0 || len(result.Warnings) != 1 ||
@@ -235,7 +235,7 @@ func TestAdoption(t *testing.T) {
 	if a := look(); len(a.Unmet) != 3 || !a.Waiting() { // a Cluster and two Machines without any status
 		t.Errorf("after the restore: %+v", a)
 	}
-	made := oneObject("Machine", "mgmt-md-1-b")
+	made := fixture.One("Machine", "mgmt-md-1-b")
 	made[0].SetName("mgmt-md-1-new")
 	must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, made))
 	for _, u := range everything() {

@@ -111,14 +111,14 @@ func (r *restoring) createByHand(ctx context.Context, objects []*unstructured.Un
 // get reads an object of the target.
 func (r *restoring) get(t *testing.T, kind, name string) *unstructured.Unstructured {
 	t.Helper()
-	u := inNamespace(oneObject(kind, name)[0])
+	u := inNamespace(fixture.One(kind, name)[0])
 	must(t, r.Target.Client.Get(t.Context(), client.ObjectKeyFromObject(u), u))
 	return u
 }
 
 func (r *restoring) patch(t *testing.T, kind, name, patch string) {
 	t.Helper()
-	must(t, r.Target.Client.Patch(t.Context(), inNamespace(oneObject(kind, name)[0]),
+	must(t, r.Target.Client.Patch(t.Context(), inNamespace(fixture.One(kind, name)[0]),
 		client.RawPatch(types.MergePatchType, []byte(patch))))
 }
 

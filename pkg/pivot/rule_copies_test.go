@@ -35,7 +35,7 @@ func TestABegunPivotOverwritesOnlyCopies(t *testing.T) {
 			}
 			r.flux.stands = true
 			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace,
-				oneObject("KubeadmControlPlane", "mgmt-cp"), tc.there...))
+				fixture.One("KubeadmControlPlane", "mgmt-cp"), tc.there...))
 			before := snapshot(t, r)
 			_, err := pivot.Run(t.Context(), r.Input)
 			refused := fault.CodeOf(err) == fault.PivotRefused

@@ -69,7 +69,7 @@ func TestWebhooksOfTheTargetAreAsked(t *testing.T) {
 	asked := func() []string { return s.refusedBy(pivot.RuleWebhooks) }
 	eventually(t, "the API server calls the webhook", func() bool { return slices.Equal(asked(), want) })
 	if err := fixture.Create(t.Context(), s.Target.Client, s.Scope.Namespace,
-		oneObject("Cluster", "mgmt")); err != nil {
+		fixture.One("Cluster", "mgmt")); err != nil {
 		t.Fatal(err)
 	}
 	if got := asked(); !slices.Equal(got, want) {

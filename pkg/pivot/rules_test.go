@@ -337,7 +337,7 @@ func recorded(t *testing.T, c client.Client, version string) {
 
 // A ClusterClass may have its patches computed by an extension. Without that the target could reconcile nothing of it.
 func TestAClassWhoseExtensionTheTargetLacks(t *testing.T) {
-	class, ofItsClass := ofClass()
+	class, ofItsClass := fixture.Class()
 	class.Object["spec"] = map[string]any{"patches": []any{map[string]any{"name": "p",
 		"external": map[string]any{"generatePatchesExtension": "generate-patches.lab",
 			"discoverVariablesExtension": "variables.lab"}}}}
@@ -363,7 +363,7 @@ func TestAClassWhoseExtensionTheTargetLacks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			from, to := sides(t, source(ofItsClass), target())
 			for _, side := range []clusters.Side{from, to} {
-				must(t, side.Client.Create(t.Context(), fixture.CRDOf(classGVK)))
+				must(t, side.Client.Create(t.Context(), fixture.CRDOf(fixture.ClassKind)))
 			}
 			must(t, fixture.Create(t.Context(), from.Client, fixture.Namespace, oneOf(class.DeepCopy())))
 			if tc.there != nil {

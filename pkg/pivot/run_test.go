@@ -129,7 +129,7 @@ func TestRunResumesFluxWhenInterrupted(t *testing.T) {
 }
 
 func pauseMachines(c client.Client) {
-	u := oneObject("Machine", "mgmt-cp-a")[0]
+	u := fixture.One("Machine", "mgmt-cp-a")[0]
 	u.SetNamespace(fixture.Namespace)
 	patch := `{"metadata":{"annotations":{"cluster.x-k8s.io/paused":""}}}`
 	if err := c.Patch(context.Background(), u, client.RawPatch("application/merge-patch+json",
@@ -151,18 +151,18 @@ func TestRunVerifies(t *testing.T) {
 			return deleteFrom(ctx, to, "MachineSet", "mgmt-md-1")
 		}, "MachineSet management/mgmt-md-1 did not arrive"},
 		"an object arrived with another spec": {func(ctx context.Context, _, to client.Client) error {
-			return to.Patch(ctx, inNamespace(oneObject("KubeadmControlPlane", "mgmt-cp")[0]),
+			return to.Patch(ctx, inNamespace(fixture.One("KubeadmControlPlane", "mgmt-cp")[0]),
 				client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":null}}`)))
 		}, "KubeadmControlPlane management/mgmt-cp has another spec"},
 		"a Secret arrived with other data": {func(ctx context.Context, _, to client.Client) error {
-			return to.Patch(ctx, inNamespace(oneObject("Secret", "mgmt-ca")[0]),
+			return to.Patch(ctx, inNamespace(fixture.One("Secret", "mgmt-ca")[0]),
 				client.RawPatch("application/merge-patch+json", []byte(`{"data":{"tls.key":"aHVudGVyMg=="}}`)))
 		}, "Secret management/mgmt-ca has another data"},
 		"an object is left at the source": {func(ctx context.Context, from, _ client.Client) error {
-			return fixture.Create(ctx, from, fixture.Namespace, oneObject("Secret", "mgmt-ca"))
+			return fixture.Create(ctx, from, fixture.Namespace, fixture.One("Secret", "mgmt-ca"))
 		}, "Secret management/mgmt-ca is still at the source"},
 		"the target is paused": {func(ctx context.Context, _, to client.Client) error {
-			u := oneObject("Cluster", "mgmt")[0]
+			u := fixture.One("Cluster", "mgmt")[0]
 			u.SetNamespace(fixture.Namespace)
 			return to.Patch(ctx, u, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"paused":true}}`)))
 		}, "Cluster management/mgmt is still paused"},
@@ -190,7 +190,7 @@ func TestRunVerifies(t *testing.T) {
 }
 
 func deleteFrom(ctx context.Context, c client.Client, kind, name string) error {
-	u := oneObject(kind, name)[0]
+	u := fixture.One(kind, name)[0]
 	u.SetNamespace(fixture.Namespace)
 	return c.Delete(ctx, u)
 }

@@ -203,7 +203,7 @@ func TestPreviewSaysMore(t *testing.T) {
 	}
 	recorded(t, from.Client, "v1.14.0") // then a move reads the Secrets of the provider's namespace, too
 	recorded(t, to.Client, "v1.14.0")
-	if err := fixture.Create(t.Context(), from.Client, "capd-system", oneObject("Secret", "mgmt-ca"),
+	if err := fixture.Create(t.Context(), from.Client, "capd-system", fixture.One("Secret", "mgmt-ca"),
 		func(u *unstructured.Unstructured) { u.SetName("of-the-provider") }); err != nil {
 		t.Fatal(err)
 	}

@@ -166,7 +166,7 @@ func endUnseen(t *testing.T, r *rehearsal) string {
 
 func patchTarget(t *testing.T, r *rehearsal, kind, name, patch string) {
 	t.Helper()
-	u := oneObject(kind, name)[0]
+	u := fixture.One(kind, name)[0]
 	u.SetNamespace(fixture.Namespace)
 	if err := r.Target.Client.Patch(t.Context(), u, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func oneOf(u *unstructured.Unstructured) []*unstructured.Unstructured {
 
 // tenantSecret returns a Secret that would move, and that no object of the source owns.
 func tenantSecret() *unstructured.Unstructured {
-	u := oneObject("Secret", "cloud-credentials")[0].DeepCopy()
+	u := fixture.One("Secret", "cloud-credentials")[0].DeepCopy()
 	u.SetName("tenant-credentials")
 	return u
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/clusters/selfmanaged"
 )
 
 // A cluster that was not seen to manage itself has another fault than one whose machines are still being replaced.
 func TestProofSaysWhatLacks(t *testing.T) {
-	replaced, refused := []pivot.Unmet{{Object: "Cluster m/m", Message: "1 of 3"}}, errors.New("timeout")
+	replaced, refused := []selfmanaged.Unmet{{Object: "Cluster m/m", Message: "1 of 3"}}, errors.New("timeout")
 	type look struct {
 		proof
 		err error
@@ -32,7 +32,7 @@ func TestProofSaysWhatLacks(t *testing.T) {
 			{proof: proof{manages: true}, err: refused}}, "all its machines",
 			"manages itself, but was not seen to have all its machines", 0},
 		"its controllers do not act": {[]look{{proof: proof{manages: true, counted: true,
-			unmet: []pivot.Unmet{{Aspect: pivot.AspectHealth, Object: "Deployment/capi-system/capi"}}}}},
+			unmet: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectHealth, Object: "Deployment/capi-system/capi"}}}}},
 			"to be able to act", "cannot act", 1},
 		"then a look comes no further": {[]look{{proof: proof{manages: true, counted: true, unmet: replaced}},
 			{proof: proof{manages: true}, err: refused}}, "all its machines", "manages itself", 1},

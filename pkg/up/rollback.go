@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/clusters/selfmanaged"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -92,7 +93,7 @@ func (r rollback) unwell(ctx context.Context, management *kube.Cluster, report p
 	if err != nil {
 		return err
 	}
-	unmet, err := pivot.SelfManaged(ctx, management.Client, r.move.scope, kustomizations)
+	unmet, err := selfmanaged.Check(ctx, management.Client, r.move.scope, kustomizations)
 	if err != nil {
 		return err
 	}

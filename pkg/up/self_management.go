@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/clusters/selfmanaged"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -110,7 +111,7 @@ func (s selfManagement) look(ctx context.Context, management *kube.Cluster) (pro
 	}
 	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
 	defer cancel()
-	unmet, err = pivot.RolledOut(ctx, management, s.releases.scope)
+	unmet, err = selfmanaged.RolledOut(ctx, management, s.releases.scope)
 	if err != nil || len(unmet) > 0 {
 		return proof{manages: true, counted: err == nil, unmet: unmet}, err
 	}
@@ -127,23 +128,23 @@ func canAct(ctx context.Context, management *kube.Cluster) (proof, error) {
 			strings.Join(o.NotChecked, "; "))
 	}
 	for _, f := range readiness.Blocks(p.findings) {
-		p.unmet = append(p.unmet, pivot.Unmet{Aspect: pivot.AspectHealth, Object: f.Object.String(), Message: f.Cause,
+		p.unmet = append(p.unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectHealth, Object: f.Object.String(), Message: f.Cause,
 			Waiting: true})
 	}
 	return p, nil
 }
 
-func (s selfManagement) managesItself(ctx context.Context, management *kube.Cluster) ([]pivot.Unmet, error) {
+func (s selfManagement) managesItself(ctx context.Context, management *kube.Cluster) ([]selfmanaged.Unmet, error) {
 	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
 	defer cancel()
 	components, err := rollout.OwnedKustomizations(ctx, management)
 	if err != nil {
 		return nil, err
 	}
-	return pivot.SelfManaged(ctx, management, s.releases.scope, components)
+	return selfmanaged.Check(ctx, management, s.releases.scope, components)
 }
 
-func unmetError(unmet []pivot.Unmet) error {
+func unmetError(unmet []selfmanaged.Unmet) error {
 	var errs []error
 	for _, u := range unmet {
 		errs = append(errs, errors.New(u.String()))
@@ -153,9 +154,9 @@ func unmetError(unmet []pivot.Unmet) error {
 
 // proof is what the observations of a management cluster have found so far.
 type proof struct {
-	manages bool          // it manages itself: unmet then lists its machines or its health
-	counted bool          // its machines were checked, too
-	unmet   []pivot.Unmet // conditions that are not met yet
+	manages bool                // it manages itself: unmet then lists its machines or its health
+	counted bool                // its machines were checked, too
+	unmet   []selfmanaged.Unmet // conditions that are not met yet
 	// healthy reports whether all checks of its controllers were made; findings are the problems that they found.
 	healthy  bool
 	findings []readiness.Finding
@@ -184,7 +185,7 @@ func (p proof) words() (awaited, lack string) {
 	switch {
 	case !p.manages:
 		return "the management cluster to manage itself", "the management cluster was not seen to manage itself"
-	case slices.ContainsFunc(p.unmet, func(u pivot.Unmet) bool { return u.Aspect == pivot.AspectHealth }):
+	case slices.ContainsFunc(p.unmet, func(u selfmanaged.Unmet) bool { return u.Aspect == selfmanaged.AspectHealth }):
 		return "the management cluster to be able to act",
 			"the management cluster says that it manages itself, but cannot act"
 	case !p.counted || len(p.unmet) > 0:

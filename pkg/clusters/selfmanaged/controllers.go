@@ -1,4 +1,4 @@
-package pivot
+package selfmanaged
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// lookAtControllers finds the Cluster's objects that move with it and that are not reconciled here in their current
+// Controllers finds the Cluster's objects that move with it and that are not reconciled here in their current
 // state.
 //
 // A move creates objects without their status, and paused. Controllers write status.observedGeneration when they have
@@ -24,7 +24,7 @@ import (
 //
 // No controller has to be triggered: each of them watches the Cluster for the end of its pause. What a user paused, and
 // what belongs to other Clusters, is left out.
-func lookAtControllers(ctx context.Context, c client.Client, scope clusters.Scope) ([]Unmet, error) {
+func Controllers(ctx context.Context, c client.Client, scope clusters.Scope) ([]Unmet, error) {
 	graph, err := capi.DiscoverServed(ctx, c, scope.Namespace)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters/selfmanaged"
+	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
@@ -78,7 +80,7 @@ func TestKindsThatSayTheirGeneration(t *testing.T) {
 // notReconciled returns what is unmet, as "Kind name".
 func (s *stage) notReconciled(c client.Client) []string {
 	s.t.Helper()
-	unmet, err := pivot.LookAtControllers(s.t.Context(), c, s.Scope)
+	unmet, err := selfmanaged.Controllers(s.t.Context(), c, s.Scope)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -116,7 +118,7 @@ func (s *stage) set(c client.Client, name string, value any, path ...string) {
 func (s *stage) get(c client.Client, name string) *unstructured.Unstructured {
 	s.t.Helper()
 	kind, name, _ := strings.Cut(name, " ")
-	u := inNamespace(oneObject(kind, name)[0])
+	u := inNamespace(fixture.One(kind, name)[0])
 	if err := c.Get(s.t.Context(), client.ObjectKey{Namespace: s.Scope.Namespace, Name: name}, u); err != nil {
 		s.t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package pivot_test
+package selfmanaged_test
 
 import (
 	"slices"
@@ -10,8 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/clusters/selfmanaged"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
 // fluxAndNodes is what a self-managed cluster holds besides its definition.
@@ -25,6 +26,8 @@ const fluxAndNodes = `
 - {apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: capi, namespace: flux-system, generation: 1},
    spec: {suspend: false}, status: {observedGeneration: 1, conditions: [{type: Ready, status: "True", observedGeneration: 1}]}}
 `
+
+var scope = clusters.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}
 
 func selfManagedClient(t *testing.T, objects []*unstructured.Unstructured, edits ...fixture.Edit) client.Client {
 	t.Helper()
@@ -44,7 +47,7 @@ func selfManagedClient(t *testing.T, objects []*unstructured.Unstructured, edits
 		}
 	}
 	var crds []*apiextensionsv1.CustomResourceDefinition
-	for _, gvk := range append(fixture.Kinds(), classGVK) {
+	for _, gvk := range append(fixture.Kinds(), fixture.ClassKind) {
 		crds = append(crds, fixture.CRDOf(gvk))
 	}
 	c, err := fixture.FakeClient(crds, extra...)
@@ -77,26 +80,26 @@ func TestSelfManaged(t *testing.T) {
 		edits  []fixture.Edit
 		empty  bool
 		wanted []client.ObjectKey
-		want   []pivot.Unmet // Message is a part of the whole text
+		want   []selfmanaged.Unmet // Message is a part of the whole text
 	}{
 		"all is well": {},
-		"its Cluster is not there": {empty: true, want: []pivot.Unmet{
-			{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt", Message: "not in its own API"},
-			{Aspect: pivot.AspectMachines, Object: "Cluster management/mgmt", Message: "no Machines", Waiting: true},
+		"its Cluster is not there": {empty: true, want: []selfmanaged.Unmet{
+			{Aspect: selfmanaged.AspectCluster, Object: "Cluster management/mgmt", Message: "not in its own API"},
+			{Aspect: selfmanaged.AspectMachines, Object: "Cluster management/mgmt", Message: "no Machines", Waiting: true},
 		}},
 		"its Cluster is paused": {
-			edits: []fixture.Edit{paused},
-			want: []pivot.Unmet{{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt",
+			edits: []fixture.Edit{fixture.Set("Cluster", "mgmt", true, "spec", "paused")},
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectCluster, Object: "Cluster management/mgmt",
 				Message: "is paused"}},
 		},
 		"its Cluster is not Available": {
 			edits: []fixture.Edit{condition("Cluster", "mgmt", "Available", "False", "no workers")},
-			want: []pivot.Unmet{{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectCluster, Object: "Cluster management/mgmt",
 				Message: "Available=False: no workers", Waiting: true}},
 		},
 		"its Cluster is Available, and so was it before its spec changed": {
 			edits: []fixture.Edit{generation("Cluster", "mgmt", 3, 3), observed("Cluster", "mgmt", "Available", 2)},
-			want: []pivot.Unmet{{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectCluster, Object: "Cluster management/mgmt",
 				Message: "Available is about an older version of the spec", Waiting: true}},
 		},
 		"its Cluster is Available in its latest spec": {edits: []fixture.Edit{generation("Cluster", "mgmt", 3, 3),
@@ -104,7 +107,7 @@ func TestSelfManaged(t *testing.T) {
 		"a machine was ready before its spec changed": {
 			edits: []fixture.Edit{generation("Machine", "mgmt-cp-a", 3, 3), observed("Machine", "mgmt-cp-a", "Ready",
 				2)},
-			want: []pivot.Unmet{{Aspect: pivot.AspectMachines, Object: "Machine management/mgmt-cp-a",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectMachines, Object: "Machine management/mgmt-cp-a",
 				Message: "Ready is about an older version of the spec", Waiting: true}},
 		},
 		"a machine is ready in its latest spec": {edits: []fixture.Edit{generation("Machine", "mgmt-cp-a", 3, 3),
@@ -112,16 +115,16 @@ func TestSelfManaged(t *testing.T) {
 		"status was not yet written after the move": {
 			edits: []fixture.Edit{fixture.Unset("Cluster", "mgmt", "status"),
 				fixture.Unset("KubeadmControlPlane", "mgmt-cp", "status")},
-			want: []pivot.Unmet{
-				{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt", Message: "no Available condition yet",
+			want: []selfmanaged.Unmet{
+				{Aspect: selfmanaged.AspectCluster, Object: "Cluster management/mgmt", Message: "no Available condition yet",
 					Waiting: true},
-				{Aspect: pivot.AspectControlPlane, Object: "KubeadmControlPlane management/mgmt-cp",
+				{Aspect: selfmanaged.AspectControlPlane, Object: "KubeadmControlPlane management/mgmt-cp",
 					Message: "no Available condition yet", Waiting: true},
 			},
 		},
 		"its control plane is not Available": {
 			edits: []fixture.Edit{condition("KubeadmControlPlane", "mgmt-cp", "Available", "False", "etcd")},
-			want: []pivot.Unmet{{Aspect: pivot.AspectControlPlane, Object: "KubeadmControlPlane management/mgmt-cp",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectControlPlane, Object: "KubeadmControlPlane management/mgmt-cp",
 				Message: "etcd", Waiting: true}},
 		},
 		"its control plane only knows Ready": {
@@ -129,44 +132,44 @@ func TestSelfManaged(t *testing.T) {
 		},
 		"a machine is not ready": {
 			edits: []fixture.Edit{condition("Machine", "mgmt-cp-a", "Ready", "False", "boom")},
-			want: []pivot.Unmet{{Aspect: pivot.AspectMachines, Object: "Machine management/mgmt-cp-a", Message: "boom",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectMachines, Object: "Machine management/mgmt-cp-a", Message: "boom",
 				Waiting: true}},
 		},
 		"a machine has no node": {
 			edits: []fixture.Edit{fixture.Unset("Machine", "mgmt-cp-a", "status", "nodeRef")},
-			want: []pivot.Unmet{{Aspect: pivot.AspectMachines, Object: "Machine management/mgmt-cp-a",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectMachines, Object: "Machine management/mgmt-cp-a",
 				Message: "no node", Waiting: true}},
 		},
 		"the node is one of another cluster": {
 			edits: []fixture.Edit{fixture.Set("Node", "mgmt-cp-a", "", "metadata", "name")},
-			want: []pivot.Unmet{{Aspect: pivot.AspectNodes, Object: "Node mgmt-cp-a",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectNodes, Object: "Node mgmt-cp-a",
 				Message: "not one of this cluster", Waiting: true}},
 		},
 		"the node has another provider ID": {
 			edits: []fixture.Edit{fixture.Set("Node", "mgmt-cp-a", "docker:////other", "spec", "providerID")},
-			want: []pivot.Unmet{{Aspect: pivot.AspectNodes, Object: "Node mgmt-cp-a", Message: "docker:////other",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectNodes, Object: "Node mgmt-cp-a", Message: "docker:////other",
 				Waiting: true}},
 		},
 		"the node is not ready": {
 			edits: []fixture.Edit{condition("Node", "mgmt-md-1-b", "Ready", "False", "no CNI")},
-			want: []pivot.Unmet{{Aspect: pivot.AspectNodes, Object: "Node mgmt-md-1-b", Message: "no CNI",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectNodes, Object: "Node mgmt-md-1-b", Message: "no CNI",
 				Waiting: true}},
 		},
 		"a Kustomization is suspended": {
 			edits: []fixture.Edit{fixture.Set("Kustomization", "cluster", true, "spec", "suspend")},
-			want: []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Kustomization flux-system/cluster",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectKustomization, Object: "Kustomization flux-system/cluster",
 				Message: "is suspended"}},
 		},
 		"a Kustomization is ready for an older spec": {
 			edits: []fixture.Edit{fixture.Set("Kustomization", "cluster", int64(1), "status", "observedGeneration")},
-			want: []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Kustomization flux-system/cluster",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectKustomization, Object: "Kustomization flux-system/cluster",
 				Message: "latest spec", Waiting: true}},
 		},
 		"only the condition of a Kustomization is old": {
 			edits: []fixture.Edit{fixture.Set("Kustomization", "cluster", []any{map[string]any{
 				"type": "Ready", "status": "True", "observedGeneration": int64(1),
 			}}, "status", "conditions")},
-			want: []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Kustomization flux-system/cluster",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectKustomization, Object: "Kustomization flux-system/cluster",
 				Message: "older version of the spec", Waiting: true}},
 		},
 		"a Kustomization that nobody asks for is not ready": {
@@ -175,13 +178,13 @@ func TestSelfManaged(t *testing.T) {
 		},
 		"a wanted Kustomization does not exist": {
 			wanted: []client.ObjectKey{key("cluster"), key("capd")},
-			want: []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Kustomization flux-system/capd",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectKustomization, Object: "Kustomization flux-system/capd",
 				Message: "does not exist", Waiting: true}},
 		},
 		"there is no Kustomization at all": {
 			edits: []fixture.Edit{fixture.Set("Kustomization", "cluster", "", "metadata", "name"),
 				fixture.Set("Kustomization", "capi", "", "metadata", "name")},
-			want: []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Flux", Message: "no Kustomization yet",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectKustomization, Object: "Flux", Message: "no Kustomization yet",
 				Waiting: true}},
 		},
 	}
@@ -191,11 +194,11 @@ func TestSelfManaged(t *testing.T) {
 			if row.empty {
 				objects = nil
 			}
-			got, err := pivot.SelfManaged(t.Context(), selfManagedClient(t, objects, row.edits...), scope, row.wanted)
+			got, err := selfmanaged.Check(t.Context(), selfManagedClient(t, objects, row.edits...), scope, row.wanted)
 			if err != nil {
 				t.Fatal(err)
 			}
-			same := slices.EqualFunc(got, row.want, func(a, b pivot.Unmet) bool {
+			same := slices.EqualFunc(got, row.want, func(a, b selfmanaged.Unmet) bool {
 				return a.Aspect == b.Aspect && a.Object == b.Object && a.Waiting == b.Waiting &&
 					strings.Contains(a.Message, b.Message)
 			})
@@ -203,5 +206,18 @@ func TestSelfManaged(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", got, row.want)
 			}
 		})
+	}
+}
+
+// A Machine that names no provider ID is not held against that of its Node.
+func TestAMachineWithoutAProviderID(t *testing.T) {
+	for name, edits := range map[string][]fixture.Edit{
+		"both name it": nil, "the Machine does not": {fixture.Unset("Machine", "mgmt-cp-a", "spec", "providerID")},
+	} {
+		c := selfManagedClient(t, fixture.ManagementCluster(), edits...)
+		got, err := selfmanaged.Check(t.Context(), c, scope, nil)
+		if err != nil || len(got) > 0 {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
 	}
 }

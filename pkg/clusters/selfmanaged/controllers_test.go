@@ -1,4 +1,4 @@
-package pivot_test
+package selfmanaged_test
 
 import (
 	"slices"
@@ -6,10 +6,9 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters/selfmanaged"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
 // generation returns an edit that sets the generation of an object, and the one that its controller has seen; 0: it
@@ -23,23 +22,17 @@ func generation(kind, name string, is, observed int64) fixture.Edit {
 	}
 }
 
-// ofClass is a ClusterClass, with an edit that has the Cluster use it.
-func ofClass() (*unstructured.Unstructured, fixture.Edit) {
-	class := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
-	class.SetGroupVersionKind(classGVK)
-	class.SetName("demo")
-	return class, fixture.Set("Cluster", "mgmt", "demo", "spec", "topology", "classRef", "name")
-}
-
-var classGVK = schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "ClusterClass"}
-
 func TestControllersHaveReconciled(t *testing.T) {
-	class, ofItsClass := ofClass()
-	otherMachine := oneObject("Machine", "mgmt-cp-a")[0].DeepCopy()
+	tenant := fixture.One("Cluster", "mgmt")[0].DeepCopy()
+	tenant.SetName("tenant")
+	class, ofItsClass := fixture.Class()
+	otherMachine := fixture.One("Machine", "mgmt-cp-a")[0].DeepCopy()
 	otherMachine.SetName("tenant-cp-a")
 	otherMachine.SetOwnerReferences(nil)
 	otherMachine.SetLabels(map[string]string{"cluster.x-k8s.io/cluster-name": "tenant"})
-	must(t, unstructured.SetNestedField(otherMachine.Object, "tenant", "spec", "clusterName"))
+	if err := unstructured.SetNestedField(otherMachine.Object, "tenant", "spec", "clusterName"); err != nil {
+		t.Fatal(err)
+	}
 	pausedHere := condition("DevMachine", "mgmt-cp-a", "Paused", "True", "Cluster spec.paused is set to true")
 	byUser := fixture.Set("MachineDeployment", "mgmt-md", map[string]any{"cluster.x-k8s.io/paused": ""}, "metadata",
 		"annotations")
@@ -68,7 +61,7 @@ func TestControllersHaveReconciled(t *testing.T) {
 				"True", "")}},
 		"a Secret": {edits: []fixture.Edit{generation("Secret", "mgmt-kubeconfig",
 			1, 0)}},
-		"a tenant": {more: []*unstructured.Unstructured{tenant(), otherMachine},
+		"a tenant": {more: []*unstructured.Unstructured{tenant, otherMachine},
 			edits: []fixture.Edit{generation("Cluster", "tenant", 2, 1), generation("Machine", "tenant-cp-a", 1, 0)}},
 		"its ClusterClass": {more: []*unstructured.Unstructured{class.DeepCopy()},
 			edits: []fixture.Edit{ofItsClass, generation("ClusterClass", "demo", 1, 0)},
@@ -81,16 +74,16 @@ func TestControllersHaveReconciled(t *testing.T) {
 			want: map[string]string{"Cluster management/mgmt": "no workers"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := pivot.SelfManaged(t.Context(),
+			got, err := selfmanaged.Check(t.Context(),
 				selfManagedClient(t, append(fixture.ManagementCluster(), row.more...), row.edits...), scope, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			unexpected := slices.ContainsFunc(got, func(u pivot.Unmet) bool {
+			unexpected := slices.ContainsFunc(got, func(u selfmanaged.Unmet) bool {
 				want, expected := row.want[u.Object]
 				first := name == "what comes first is not there yet"
 				return !expected || !strings.Contains(u.Message, want) || !u.Waiting ||
-					first == (u.Aspect == pivot.AspectControllers)
+					first == (u.Aspect == selfmanaged.AspectControllers)
 			})
 			if unexpected || len(got) != len(row.want) {
 				t.Errorf("got  %+v\nwant %+v", got, row.want)

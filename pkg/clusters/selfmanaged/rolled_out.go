@@ -1,4 +1,4 @@
-package pivot
+package selfmanaged
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 )
 
 // RolledOut finds, in the API of a management cluster, machines that are still to be created, replaced or deleted.
-// During a rolling replacement all machines are ready between two replacements, so SelfManaged alone does not see the
+// During a rolling replacement all machines are ready between two replacements, so Check alone does not see the
 // rest. RolledOut leaves out what waits for a person: what is paused, and machines that are replaced only when a person
 // deletes them.
 func RolledOut(ctx context.Context, target client.Client, scope clusters.Scope) ([]Unmet, error) {

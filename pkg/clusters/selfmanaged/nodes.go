@@ -1,4 +1,4 @@
-package pivot
+package selfmanaged
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// lookAtMachines checks whether the answering cluster consists of its own Machines. The node of each Machine must be a
+// checkMachines checks whether the answering cluster consists of its own Machines. The node of each Machine must be a
 // node of this same API, with the same provider ID.
-func lookAtMachines(ctx context.Context, c client.Client, scope clusters.Scope) ([]Unmet, error) {
+func checkMachines(ctx context.Context, c client.Client, scope clusters.Scope) ([]Unmet, error) {
 	machines, err := capi.Machines(ctx, c, scope.Namespace)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func lookAtMachines(ctx context.Context, c client.Client, scope clusters.Scope) 
 	}
 	var unmet []Unmet
 	for _, m := range machines {
-		one, err := lookAtMachine(ctx, c, m)
+		one, err := checkMachine(ctx, c, m)
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func lookAtMachines(ctx context.Context, c client.Client, scope clusters.Scope) 
 	return unmet, nil
 }
 
-func lookAtMachine(ctx context.Context, c client.Client, m capi.Machine) ([]Unmet, error) {
+func checkMachine(ctx context.Context, c client.Client, m capi.Machine) ([]Unmet, error) {
 	if m.Node == "" {
 		return []Unmet{{Aspect: AspectMachines, Object: m.String(), Message: "has no node yet", Waiting: true}}, nil
 	}

@@ -1,4 +1,4 @@
-package pivot
+package selfmanaged
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 var kustomizationKind = schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1",
 	Kind: "Kustomization"}
 
-func lookAtKustomizations(ctx context.Context, c client.Client, wanted []client.ObjectKey) ([]Unmet, error) {
+func checkKustomizations(ctx context.Context, c client.Client, wanted []client.ObjectKey) ([]Unmet, error) {
 	found := &unstructured.UnstructuredList{}
 	found.SetGroupVersionKind(kustomizationKind.GroupVersion().WithKind(kustomizationKind.Kind + "List"))
 	err := c.List(ctx, found)

@@ -1,4 +1,4 @@
-package pivot_test
+package selfmanaged_test
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/clusters/selfmanaged"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
 // Between two rolling replacements all machines are ready: the count of those up to date shows that more will follow.
@@ -98,7 +98,7 @@ func TestRolledOut(t *testing.T) {
 				other.SetName("other")
 				objects = append(objects, other)
 			}
-			unmet, err := pivot.RolledOut(t.Context(), selfManagedClient(t, objects, tc.edits...),
+			unmet, err := selfmanaged.RolledOut(t.Context(), selfManagedClient(t, objects, tc.edits...),
 				clusters.Scope{Namespace: fixture.Namespace, Cluster: "mgmt"})
 			if err != nil || len(unmet) != len(tc.want) {
 				t.Fatalf("%v, %v, want %q", unmet, err, tc.want)

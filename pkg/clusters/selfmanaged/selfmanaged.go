@@ -1,4 +1,6 @@
-package pivot
+// Package selfmanaged says whether a management cluster manages itself: whether it holds its own definition, consists
+// of its own Machines, and its controllers and its Flux have acted on what it holds. It asks that cluster alone.
+package selfmanaged
 
 import (
 	"context"
@@ -39,7 +41,7 @@ type Unmet struct {
 // String returns the object with its unmet condition.
 func (u Unmet) String() string { return u.Object + ": " + u.Message }
 
-// SelfManaged checks, in the API of a management cluster, what is still missing until the cluster manages itself. An
+// Check checks, in the API of a management cluster, what is still missing until the cluster manages itself. An
 // empty result means that it does. It checks once and does not wait.
 //
 // kustomizations are the Flux Kustomizations that must be Ready. None means all of the cluster's, and there must be at
@@ -47,18 +49,18 @@ func (u Unmet) String() string { return u.Object + ": " + u.Message }
 //
 // The controllers are checked last, when nothing else is unmet: that check reads every object, and needs all other
 // conditions.
-func SelfManaged(ctx context.Context, target client.Client, scope clusters.Scope, kustomizations []client.ObjectKey) (
+func Check(ctx context.Context, target client.Client, scope clusters.Scope, kustomizations []client.ObjectKey) (
 	[]Unmet, error) {
 	var all []Unmet
 	for _, look := range []func() ([]Unmet, error){
-		func() ([]Unmet, error) { return lookAtCluster(ctx, target, scope) },
-		func() ([]Unmet, error) { return lookAtMachines(ctx, target, scope) },
-		func() ([]Unmet, error) { return lookAtKustomizations(ctx, target, kustomizations) },
+		func() ([]Unmet, error) { return checkCluster(ctx, target, scope) },
+		func() ([]Unmet, error) { return checkMachines(ctx, target, scope) },
+		func() ([]Unmet, error) { return checkKustomizations(ctx, target, kustomizations) },
 		func() ([]Unmet, error) {
 			if len(all) > 0 {
 				return nil, nil
 			}
-			return lookAtControllers(ctx, target, scope)
+			return Controllers(ctx, target, scope)
 		},
 	} {
 		unmet, err := look()
@@ -70,7 +72,7 @@ func SelfManaged(ctx context.Context, target client.Client, scope clusters.Scope
 	return all, nil
 }
 
-func lookAtCluster(ctx context.Context, c client.Client, scope clusters.Scope) ([]Unmet, error) {
+func checkCluster(ctx context.Context, c client.Client, scope clusters.Scope) ([]Unmet, error) {
 	own, err := clusters.Own(ctx, c, scope)
 	if err != nil {
 		return nil, err
@@ -89,7 +91,7 @@ func lookAtCluster(ctx context.Context, c client.Client, scope clusters.Scope) (
 		unmet = append(unmet, Unmet{Aspect: AspectCluster, Object: own.String(), Message: own.Available.String(),
 			Waiting: true})
 	}
-	more, err := lookAtControlPlane(ctx, c, own)
+	more, err := checkControlPlane(ctx, c, own)
 	return append(unmet, more...), err
 }
 
@@ -98,7 +100,7 @@ func absentCluster(scope clusters.Scope) Unmet {
 		Message: "is not in its own API"}
 }
 
-func lookAtControlPlane(ctx context.Context, c client.Client, own *capi.Cluster) ([]Unmet, error) {
+func checkControlPlane(ctx context.Context, c client.Client, own *capi.Cluster) ([]Unmet, error) {
 	if own.ControlPlane == nil {
 		return []Unmet{{Aspect: AspectControlPlane, Object: own.String(), Message: "names no control plane object"}},
 			nil
