@@ -17,7 +17,7 @@ var floors = [][]string{
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease",
 		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions", "clusters"},
 	// verbs: what a user asks for
-	{"up", "down", "pivot", "cleanup", "evidence", "diagnose", "status", "drift"},
+	{"up", "down", "pivot", "restore", "cleanup", "evidence", "diagnose", "status", "drift"},
 	// wiring
 	{"cli"},
 }
@@ -122,11 +122,16 @@ var arrows = map[string]rule{
 		"whether a management cluster manages itself is read from its API server, after any verb"},
 
 	// verbs
-	"pivot": {[]string{"fault", "capi", "clusters", "clusters/selfmanaged", "owned", "backup", "kube",
-		"flux", "lease", "readiness"},
+	"pivot": {[]string{"fault", "capi", "clusters", "owned", "backup", "kube", "pivot/record",
+		"lease", "readiness"},
 		"a pivot ends when its lease is lost, and only then before its end; it is planned and judged from two API " +
-			"servers; a restore asks the cluster that the backup is of, whose kubeconfig is in it, and what its Flux " +
-			"would put back"},
+			"servers"},
+	"pivot/record": {[]string{"backup", "capi", "clusters", "owned"},
+		"what a move has to bring is recorded and compared in one way, for a pivot and for a restore"},
+	"restore": {[]string{"backup", "capi", "clusters", "clusters/selfmanaged", "fault", "flux", "kube", "lease", "owned",
+		"pivot", "pivot/record"},
+		"a backup is restored where the rules of a move allow it; the cluster that it is of is asked, whose kubeconfig " +
+			"is in it, and what its Flux would put back"},
 	"cleanup": {[]string{"fault", "clusters", "docker", "kind", "owned", "provider", "kube", "capi", "lease", "oneline"},
 		"cleanup discovers and deletes in the Docker engine, and in a cloud through the seam; from what both clusters " +
 			"answer it judges whether it may"},
@@ -143,7 +148,7 @@ var arrows = map[string]rule{
 		"oneline", "unpack"},
 		"what an environment comes to is compared with one cluster after the other, whoever found them"},
 	"up": {[]string{"fault", "lease", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry",
-		"rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "clusters",
+		"rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/record", "clusters",
 		"clusters/selfmanaged", "readiness", "oneline"},
 		"the phases of `up` bring the adapters together"},
 
@@ -155,8 +160,8 @@ var arrows = map[string]rule{
 	"cli": {[]string{"fault", "event", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline", "render",
 		"definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline",
-		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "pivot", "clusters",
-		"clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
+		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "pivot", "restore",
+		"clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it
@@ -227,13 +232,16 @@ var testArrows = map[string]map[string]string{
 		"internal/testenv": "the API servers between which it would be moved",
 		"owned":            "the annotation with which a pivot suspends Flux",
 	},
-	"clusters": {"event": "what an observation waits for is reported"},
+	"clusters":             {"event": "what an observation waits for is reported"},
 	"clusters/selfmanaged": {"internal/fixture": "the management cluster that is asked"},
 	"pivot": {
-		"health":           "the conditions of Machines that a rule judges",
-		"internal/fixture": "the management cluster that is moved",
-		"internal/testenv": "the API servers that it is moved between",
+		"health":               "the conditions of Machines that a rule judges",
+		"clusters/selfmanaged": "the controllers of the target act after a move",
+		"restore":              "the faults that are injected into a move are injected into a restore, too",
+		"internal/fixture":     "the management cluster that is moved",
+		"internal/testenv":     "the API servers that it is moved between",
 	},
+	"restore": {"internal/fixture": "the management cluster that is restored"},
 	"up": {
 		"aws":                "the credentials of environment kubeadm-capa",
 		"provider/aws":       "environment kubeadm-capa is followed with its provider",

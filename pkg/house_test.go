@@ -73,7 +73,7 @@ func TestArrowsGoDown(t *testing.T) {
 		}
 	}
 	const verbs = 3
-	verbsOnVerbs := []string{"up pivot", "down pivot", "down cleanup", "status up"}
+	verbsOnVerbs := []string{"up pivot", "down pivot", "down cleanup", "restore pivot", "status up"}
 	for from, rule := range arrows {
 		outer, _, _ := strings.Cut(from, "/")
 		if outer == "internal" {

@@ -21,7 +21,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/lease"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/restore"
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
@@ -95,7 +95,7 @@ func (o *restoreOptions) run(ctx context.Context, path string) error {
 			return func(text string) { sink.Emit(event.Event{Time: time.Now(), Type: kind, Message: text}) }
 		}
 		in.Log = say(event.Progress)
-		if err := pivot.CheckRestore(ctx, in); err != nil { // before taking the lease, which writes
+		if err := restore.Check(ctx, in); err != nil { // before taking the lease, which writes
 			return outcome{}, err
 		}
 		if unknown := in.Provenance(); unknown != "" {
@@ -115,7 +115,7 @@ func (o *restoreOptions) run(ctx context.Context, path string) error {
 		if err := alone(ctx, in, in.StateFolder, leases, say(event.Progress)); err != nil {
 			return outcome{}, err
 		}
-		if line.result, err = pivot.Restore(ctx, in); err != nil {
+		if line.result, err = restore.Run(ctx, in); err != nil {
 			return outcome{}, err
 		}
 		for _, warning := range line.result.Warnings {
@@ -135,7 +135,7 @@ func (o *restoreOptions) run(ctx context.Context, path string) error {
 }
 
 // resolve checks all input before the first request.
-func (o *restoreOptions) resolve(path string) (pivot.RestoreInput, error) {
+func (o *restoreOptions) resolve(path string) (restore.Input, error) {
 	var ids backup.Identities
 	var idsErr error
 	if o.identity != "" {
@@ -180,7 +180,7 @@ func (o *restoreOptions) resolve(path string) (pivot.RestoreInput, error) {
 }
 
 // readFormer adds a kubeconfig of the cluster that the backup was taken from. An empty path means none.
-func (o *restoreOptions) readFormer(what, path string, in *pivot.RestoreInput) error {
+func (o *restoreOptions) readFormer(what, path string, in *restore.Input) error {
 	if path == "" {
 		return nil
 	}
@@ -189,14 +189,14 @@ func (o *restoreOptions) readFormer(what, path string, in *pivot.RestoreInput) e
 		return fault.Wrap(fmt.Errorf("read %s: %w", what, err), fault.Usage,
 			"Name a file that holds a kubeconfig, and let it be read.")
 	}
-	in.Former = append(in.Former, pivot.FormerKubeconfig{Path: path, Content: text})
+	in.Former = append(in.Former, restore.Former{Path: path, Content: text})
 	return nil
 }
 
 // target prepares a client for the cluster of --kubeconfig. It sends no request.
-func (o *restoreOptions) target() (pivot.RestoreInput, error) {
-	refuse := func(err error) (pivot.RestoreInput, error) {
-		return pivot.RestoreInput{}, fault.Wrap(err, fault.Usage,
+func (o *restoreOptions) target() (restore.Input, error) {
+	refuse := func(err error) (restore.Input, error) {
+		return restore.Input{}, fault.Wrap(err, fault.Usage,
 			"Name a file that holds the kubeconfig of the new management cluster: up writes one.")
 	}
 	if o.kubeconfig == "" {
@@ -219,6 +219,6 @@ func (o *restoreOptions) target() (pivot.RestoreInput, error) {
 	if err != nil {
 		return refuse(fmt.Errorf("read --kubeconfig: %w", err))
 	}
-	return pivot.RestoreInput{Target: clusters.Side{Client: c, Config: config, Kubeconfig: o.kubeconfig},
+	return restore.Input{Target: clusters.Side{Client: c, Config: config, Kubeconfig: o.kubeconfig},
 		TargetKubeconfig: text}, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/restore"
 )
 
 // restoreLine is the output of `restore`.
@@ -17,10 +17,10 @@ type restoreLine struct {
 	Type     string
 	Path     string
 	Target   string // the file of its kubeconfig
-	in       pivot.RestoreInput
+	in       restore.Input
 	restored bool
-	result   pivot.RestoreResult
-	adoption pivot.Adoption
+	result   restore.Result
+	adoption restore.Adoption
 }
 
 // MarshalJSON writes the output for programs.

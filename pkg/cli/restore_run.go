@@ -10,12 +10,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/restore"
 )
 
 // alone takes the lease of the backup's cluster in the target, so that two restores cannot run at the same time. The
 // caller holds the lock of the state folder, so a lease of an earlier run on this machine is taken over at once.
-func alone(ctx context.Context, in pivot.RestoreInput, state string, leases *lease.Set, say func(string)) error {
+func alone(ctx context.Context, in restore.Input, state string, leases *lease.Set, say func(string)) error {
 	of := in.Backup.Manifest
 	id, err := lease.MakeID(state)
 	if err != nil {
@@ -35,12 +35,12 @@ func alone(ctx context.Context, in pivot.RestoreInput, state string, leases *lea
 const adoptionPause = 5 * time.Second
 
 // await waits until the restored Clusters are available and their Machines ready, and reports what it waits for.
-func (o *restoreOptions) await(ctx context.Context, in pivot.RestoreInput, sink event.Sink) (pivot.Adoption, error) {
+func (o *restoreOptions) await(ctx context.Context, in restore.Input, sink event.Sink) (restore.Adoption, error) {
 	bounded, cancel := o.within(ctx)
 	defer cancel()
-	var last pivot.Adoption
+	var last restore.Adoption
 	for said := (time.Time{}); ; {
-		seen, err := pivot.Adopt(bounded, in.Target, in.Backup)
+		seen, err := restore.Adopt(bounded, in.Target, in.Backup)
 		if err == nil {
 			last = seen
 			if !seen.Waiting() {
@@ -71,7 +71,7 @@ func (o *restoreOptions) within(ctx context.Context) (context.Context, context.C
 }
 
 // unavailable is the error of a wait that timed out after a complete restore.
-func (o *restoreOptions) unavailable(seen pivot.Adoption, err error) error {
+func (o *restoreOptions) unavailable(seen restore.Adoption, err error) error {
 	if err == nil {
 		err = fmt.Errorf("%d conditions are not true yet: %s", len(seen.Unmet), named(seen.Unmet))
 	}
@@ -95,7 +95,7 @@ func named(unmet []selfmanaged.Unmet) string {
 	return strings.Join(all, "; ")
 }
 
-func waitingFor(seen pivot.Adoption, err error) event.Event {
+func waitingFor(seen restore.Adoption, err error) event.Event {
 	e := event.Event{Time: time.Now(), Type: event.Waiting, Message: "the restored Clusters to be available"}
 	if err != nil {
 		e.Message += fmt.Sprintf(" (%v)", err)

@@ -22,14 +22,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/internal/golden"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/restore"
 )
 
 func TestRestoreTellsWhatIsTrue(t *testing.T) {
 	cluster := capi.Object{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Namespace: "ns", Name: "demo"}
 	line := restoreLine{Type: "restore", Path: "/safe/demo-20260102T030405Z", restored: true,
-		in: pivot.RestoreInput{Backup: &backup.Backup{Manifest: backup.Manifest{Namespace: "ns", Cluster: "demo",
+		in: restore.Input{Backup: &backup.Backup{Manifest: backup.Manifest{Namespace: "ns", Cluster: "demo",
 			Files: map[string]string{"environment/a.yaml": "x"}}}},
-		result: pivot.RestoreResult{Clusters: []capi.Object{cluster}, Objects: 21}}
+		result: restore.Result{Clusters: []capi.Object{cluster}, Objects: 21}}
 	var text bytes.Buffer
 	show := func() {
 		for _, format := range []string{"plain", "json"} {
@@ -41,7 +42,7 @@ func TestRestoreTellsWhatIsTrue(t *testing.T) {
 	show()
 	line.result.Already, line.result.Warnings = true, []string{"Secret ns/cloud has another data"}
 	line.result.References = []capi.Object{{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "cloud"}}
-	line.adoption = pivot.Adoption{Unmet: []selfmanaged.Unmet{{Object: "Cluster ns/demo", Message: "not reported yet",
+	line.adoption = restore.Adoption{Unmet: []selfmanaged.Unmet{{Object: "Cluster ns/demo", Message: "not reported yet",
 		Waiting: true}}, Made: []string{"Machine ns/new"}, Gone: []string{"Machine ns/old"}}
 	show()
 	golden.Check(t, "restore.txt", text.Bytes())
@@ -74,7 +75,7 @@ func TestRestoreWaitsNoLongerThanAsked(t *testing.T) {
 	}
 	said := &event.Recorder{}
 	o := &restoreOptions{timeout: 50 * time.Millisecond}
-	seen, err := o.await(t.Context(), pivot.RestoreInput{Target: clusters.Side{Client: c}, Backup: b}, said)
+	seen, err := o.await(t.Context(), restore.Input{Target: clusters.Side{Client: c}, Backup: b}, said)
 	if fault.CodeOf(err) != fault.Timeout || !fault.CanRetry(err) || len(seen.Unmet) != 3 ||
 		!strings.Contains(err.Error(), "everything is restored") {
 		t.Errorf("got %+v, %v", seen, err)

@@ -18,8 +18,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
+	"github.com/cluster-init/cluster-init/pkg/restore"
 )
 
 // Every verb that times out reports what was not ready, its history, and the result of a diagnosis, before
@@ -85,7 +85,7 @@ func TestARunThatFailsSaysWhy(t *testing.T) {
 
 // A restore that was not available in time names what is not, up to a number.
 func TestUnavailableNamesWhatIsNot(t *testing.T) {
-	var seen pivot.Adoption
+	var seen restore.Adoption
 	for _, object := range strings.Split("abcdefg", "") {
 		seen.Unmet = append(seen.Unmet, selfmanaged.Unmet{Object: "Machine/" + object, Message: "no node"})
 	}

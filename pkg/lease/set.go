@@ -39,6 +39,17 @@ func DetachUntilLost(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
+// Lost returns why another run has taken a lease of the Set of ctx, even after this run was interrupted; nil if none
+// has. What marks the cluster as being worked on may belong to that run.
+func Lost(ctx context.Context) error {
+	for _, cause := range []error{context.Cause(DetachUntilLost(ctx)), context.Cause(ctx)} {
+		if fault.CodeOf(cause) == fault.Busy {
+			return cause
+		}
+	}
+	return nil
+}
+
 // Take takes the lease that r requests, unless the set has that of r.Where already. waited reports whether another
 // holder had it until now.
 func (s *Set) Take(ctx context.Context, r Request) (waited bool, err error) {

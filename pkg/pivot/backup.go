@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
 // Keeper defines how backups are kept.
@@ -27,7 +27,7 @@ type Keeper struct {
 
 // keepPlanned backs up what a plan moves, and writes and returns the record next to the backup. It does not change the
 // source. clusterctl's own backup pauses the source and may fail to resume it.
-func (k Keeper) keepPlanned(ctx context.Context, source clusters.Side, plan Plan) (*record, error) {
+func (k Keeper) keepPlanned(ctx context.Context, source clusters.Side, plan Plan) (*record.Record, error) {
 	r, err := k.planned(ctx, source, plan)
 	if err != nil {
 		return nil, fault.Wrap(fmt.Errorf("back up the %d objects that would be moved: %w", len(plan.Objects), err),
@@ -37,7 +37,7 @@ func (k Keeper) keepPlanned(ctx context.Context, source clusters.Side, plan Plan
 	return r, nil
 }
 
-func (k Keeper) planned(ctx context.Context, source clusters.Side, plan Plan) (*record, error) {
+func (k Keeper) planned(ctx context.Context, source clusters.Side, plan Plan) (*record.Record, error) {
 	graph, err := capi.Discover(ctx, source.Client, plan.Scope.Namespace) // read again, because the guards took a while
 	if err != nil {
 		return nil, err
@@ -46,24 +46,17 @@ func (k Keeper) planned(ctx context.Context, source clusters.Side, plan Plan) (*
 	if err != nil {
 		return nil, err
 	}
-	r, err := newRecord(staged.Path, staged.Manifest, graph, plan.Objects, generation(graph, plan))
+	r, err := record.New(staged.Path, staged.Manifest, graph, plan.Objects, generation(graph, plan))
 	if err == nil {
-		err = r.write() // before the backup gets its name, so that no backup without a record counts as verified
+		err = r.Write() // before the backup gets its name, so that no backup without a record counts as verified
 	}
 	if err == nil {
 		err = staged.Publish()
 	}
 	if err != nil {
-		return nil, errors.Join(err, staged.Discard(), removed(marker(staged.Path)))
+		return nil, errors.Join(err, staged.Discard(), record.Remove(staged.Path))
 	}
 	return r, nil
-}
-
-func removed(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // generation returns the generation of the management cluster's own Cluster.

@@ -28,6 +28,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
 // job is what a process of its own does: one pivot, as `up` does it, or one restore.
@@ -76,7 +77,7 @@ func (j job) pivot() error {
 		Now: func() time.Time { return clock(j.records()) }})
 	if result.Already && err == nil {
 		var backup string
-		if backup, err = pivot.Unverified(j.records(), scope.Cluster); backup != "" {
+		if backup, err = record.Newest(j.records(), scope.Cluster); backup != "" {
 			err = pivot.VerifyBackup(ctx, target, scope, backup)
 		}
 	}

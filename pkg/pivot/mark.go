@@ -20,7 +20,7 @@ func ResumeMarked(ctx context.Context, target clusters.Side, scope clusters.Scop
 	if own := holding.Cluster(scope.Cluster); own == nil || own.Paused { // the move is not finished
 		return nil
 	}
-	if err := resume(ctx, target, holding.PausedByMove(scope)); err != nil {
+	if err := Resume(ctx, target, holding.PausedByMove(scope)); err != nil {
 		return retryable(fmt.Errorf("resume the target: %w", err))
 	}
 	return nil

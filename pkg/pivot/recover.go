@@ -18,6 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
 // recover finishes an interrupted pivot, whichever machine began it. Like a move, it is finished even if ctx is
@@ -62,25 +63,25 @@ func (in Input) pausedByHand(state State) error {
 // saved returns the record of the interrupted move, or nil if another machine began it. It also returns nil if the
 // record is of an earlier cluster of the same name, or if a person has resumed the source since. Then only the current
 // state counts.
-func (in Input) saved(ctx context.Context, state State) (*record, error) {
-	path, err := Unverified(in.BackupDir, in.Scope.Cluster)
+func (in Input) saved(ctx context.Context, state State) (*record.Record, error) {
+	path, err := record.Newest(in.BackupDir, in.Scope.Cluster)
 	if err != nil || path == "" {
 		return nil, err
 	}
-	r, err := readRecord(path)
+	r, err := record.Read(path)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.PivotFailed, "Nothing was changed. If no file of an earlier version or of "+
-			"another cluster is to be kept, remove "+marker(path)+", and run the same command again: it compares what "+
+			"another cluster is to be kept, remove "+record.Marker(path)+", and run the same command again: it compares what "+
 			"is left at the source.")
 	}
-	other, err := r.ofPreviousCluster(ctx, in.Scope, in.Source, in.Target)
+	other, err := r.OfPreviousCluster(ctx, in.Scope, in.Source, in.Target)
 	switch {
 	case err != nil:
 		return nil, retryable(err)
 	case other:
 		in.Log("the backup " + path + " is of an earlier cluster of this name: it is not compared")
 		return nil, nil
-	case r.sourceResumedSince(state.Source, in.Scope):
+	case r.SourceResumedSince(state.Source, in.Scope):
 		in.Log("the source was resumed since the backup " + path + ": it is not compared")
 		return nil, nil
 	}
@@ -89,12 +90,12 @@ func (in Input) saved(ctx context.Context, state State) (*record, error) {
 
 // moveAgain resumes the source, which is complete, and repeats the move. It suspends Flux first, because the source
 // acts again for a moment.
-func (in Input) moveAgain(ctx context.Context, state State, saved *record, paused []capi.Object) (Result, error) {
+func (in Input) moveAgain(ctx context.Context, state State, saved *record.Record, paused []capi.Object) (Result, error) {
 	here, err := capi.Discover(ctx, in.Source.Client, in.Scope.Namespace)
 	if err != nil {
 		return Result{}, retryable(fmt.Errorf("read the source: %w", err))
 	}
-	if lost := missing(saved.objects(), here.All()); len(lost) > 0 {
+	if lost := missing(saved.Objects(), here.All()); len(lost) > 0 {
 		return Result{}, in.stop(state, saved, fmt.Sprintf("the source, which should still have everything, lacks %s",
 			lost[0]))
 	}
@@ -102,7 +103,7 @@ func (in Input) moveAgain(ctx context.Context, state State, saved *record, pause
 	if err := in.Flux.Suspend(ctx); err != nil {
 		return Result{}, retryable(fmt.Errorf("suspend Flux before the move: %w", err))
 	}
-	if err := resume(ctx, in.Source, paused); err != nil {
+	if err := Resume(ctx, in.Source, paused); err != nil {
 		return Result{}, retryable(fmt.Errorf("resume the source of the interrupted move: %w", err))
 	}
 	plan, err := in.planOnceWell(ctx, saved)
@@ -114,7 +115,7 @@ func (in Input) moveAgain(ctx context.Context, state State, saved *record, pause
 
 // planOnceWell plans when the source, which was paused until now, is healthy. Its controllers may have to report its
 // state again.
-func (in Input) planOnceWell(ctx context.Context, saved *record) (Plan, error) {
+func (in Input) planOnceWell(ctx context.Context, saved *record.Record) (Plan, error) {
 	deadline := in.Now().Add(in.Patience)
 	for said := false; ; {
 		plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, in.guards(true, saved))
@@ -134,7 +135,7 @@ func (in Input) planOnceWell(ctx context.Context, saved *record) (Plan, error) {
 }
 
 // finish performs the remaining steps: the target is complete.
-func (in Input) finish(ctx context.Context, state State, saved *record, steps []Step) (Result, error) {
+func (in Input) finish(ctx context.Context, state State, saved *record.Record, steps []Step) (Result, error) {
 	left, err := in.leftAtSource(ctx, state)
 	if err != nil {
 		return Result{}, retryable(err)
@@ -147,7 +148,7 @@ func (in Input) finish(ctx context.Context, state State, saved *record, steps []
 		case ActionDelete:
 			err = deleteAll(ctx, in.Source, left, state.Source.Foreign)
 		case ActionResume:
-			err = resume(ctx, in.Target, step.Objects)
+			err = Resume(ctx, in.Target, step.Objects)
 		default:
 			err = errors.ErrUnsupported // an unknown step
 		}
@@ -161,28 +162,28 @@ func (in Input) finish(ctx context.Context, state State, saved *record, steps []
 	in.Log(fmt.Sprintf("the target has all of it, %d objects that were left at the source are deleted", len(left)))
 	result := Result{Moved: state.Target.Objects}
 	if saved == nil { // what the source had lost was not compared: a machine with the backup still can
-		return result, forget(in.BackupDir, in.Scope.Cluster)
+		return result, record.Forget(in.BackupDir, in.Scope.Cluster)
 	}
-	result.Backup = saved.path
-	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir, saved.objects()) // all of it was just compared
+	result.Backup = saved.Path
+	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir, saved.Objects()) // all of it was just compared
 }
 
 // differing compares the target with the moved objects, each in its newest known state: what the source still has is
 // newer than the backup.
-func (in Input) differing(ctx context.Context, saved *record, left []*unstructured.Unstructured) ([]string, error) {
-	d := newDigester()
+func (in Input) differing(ctx context.Context, saved *record.Record, left []*unstructured.Unstructured) ([]string, error) {
+	d := record.NewDigester()
 	newest := map[capi.Key]bool{}
-	var now []recorded
+	var now []record.Entry
 	for _, u := range left {
-		now = append(now, d.record(capi.ObjectOf(u), u))
+		now = append(now, d.Entry(capi.ObjectOf(u), u))
 		newest[capi.ObjectOf(u).Key()] = true
 	}
-	wrong, err := compare(ctx, in.Target, d, now, false)
+	wrong, err := record.Compare(ctx, in.Target, d, now, false)
 	if err != nil || saved == nil {
 		return wrong, err
 	}
-	gone := slices.DeleteFunc(slices.Clone(saved.Objects), func(o recorded) bool { return newest[o.object().Key()] })
-	more, err := compare(ctx, in.Target, saved.Key, gone, false)
+	gone := slices.DeleteFunc(slices.Clone(saved.Entries), func(o record.Entry) bool { return newest[o.Object().Key()] })
+	more, err := record.Compare(ctx, in.Target, saved.Key, gone, false)
 	return slices.Concat(wrong, more), err
 }
 
@@ -191,16 +192,16 @@ func retryable(err error) error {
 }
 
 // stop refuses to continue if a person has to compare. Nothing was changed.
-func (in Input) stop(state State, saved *record, why string) error {
+func (in Input) stop(state State, saved *record.Record, why string) error {
 	keep := "Nothing was changed. Compare both clusters:\n" + joinLines(Kubectl(in.Source, in.Scope)+" get cluster-api",
 		Kubectl(in.Target, in.Scope)+" get cluster-api")
 	if saved != nil {
-		keep += "\nWhat was there before the move is in " + whereIs(saved.path) + "."
+		keep += "\nWhat was there before the move is in " + record.WhereIs(saved.Path) + "."
 	}
 	keep += "\nWhen the target has all that is needed, resume it:\n" + Step{ActionResume, AtTarget,
 		state.Target.Paused()}.Command(in.Source, in.Target, in.Scope)
 	if saved != nil {
-		keep += "\nand remove " + marker(saved.path) + "."
+		keep += "\nand remove " + record.Marker(saved.Path) + "."
 	}
 	return fault.New(fault.PivotFailed, fmt.Sprintf("an earlier move of Cluster %s/%s was interrupted (%s), and %s",
 		in.Scope.Namespace, in.Scope.Cluster, state.Stage, why), keep)
@@ -224,8 +225,8 @@ func (in Input) leftAtSource(ctx context.Context, state State) ([]*unstructured.
 	return left, nil
 }
 
-// resume unpauses Clusters and ClusterClasses.
-func resume(ctx context.Context, side clusters.Side, clusters []capi.Object) error {
+// Resume unpauses Clusters and ClusterClasses, in their order.
+func Resume(ctx context.Context, side clusters.Side, clusters []capi.Object) error {
 	for _, o := range clusters {
 		u := &unstructured.Unstructured{}
 		u.SetAPIVersion(o.APIVersion)

@@ -25,22 +25,23 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/restore"
 )
 
 // savedStage is a management cluster of three and three machines that was backed up, and another one to restore it
 // into: the source of a stage is the one that the backup is of, and answers by the kubeconfig in it.
 type savedStage struct {
 	*stage
-	pivot.RestoreInput
+	restore.Input
 }
 
 // newSavedStage has the old cluster's kubeconfig in the backup of some objects; "" stands for that of the source.
 func newSavedStage(t *testing.T, objects []*unstructured.Unstructured, kubeconfig string) *savedStage {
 	t.Helper()
-	var former []pivot.FormerKubeconfig
+	var former []restore.Former
 	if kubeconfig == "" { // the state folder has it, too: without that the backup's own word does not count
 		kubeconfig = string(servers.source.Kubeconfig())
-		former = []pivot.FormerKubeconfig{{Path: "kubeconfig", Content: servers.source.Kubeconfig()}}
+		former = []restore.Former{{Path: "kubeconfig", Content: servers.source.Kubeconfig()}}
 	}
 	s := &savedStage{stage: newStageOf(t, objects, fixture.Set("Secret", "mgmt-kubeconfig", kubeconfig, "stringData",
 		"value"),
@@ -53,7 +54,7 @@ func newSavedStage(t *testing.T, objects []*unstructured.Unstructured, kubeconfi
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.RestoreInput = pivot.RestoreInput{Backup: b, Path: path, Target: s.stage.Target,
+	s.Input = restore.Input{Backup: b, Path: path, Target: s.stage.Target,
 		TargetKubeconfig: servers.target.Kubeconfig(), Restore: capi.Restore,
 		Former: former, Log: s.stage.Log}
 	return s
@@ -136,7 +137,7 @@ func TestRestoreForReal(t *testing.T) {
 	if err := fixture.Create(t.Context(), s.stage.Target.Client, s.Scope.Namespace, oneOf(tenant())); err != nil {
 		t.Fatal(err)
 	}
-	result, err := pivot.Restore(t.Context(), s.RestoreInput)
+	result, err := restore.Run(t.Context(), s.Input)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(s.lines, "\n"))
 	}
@@ -147,7 +148,7 @@ func TestRestoreForReal(t *testing.T) {
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
 		t.Errorf("left on the disk: %v, %v", left, err)
 	}
-	if again, err := pivot.Restore(t.Context(), s.RestoreInput); err != nil || !again.Already {
+	if again, err := restore.Run(t.Context(), s.Input); err != nil || !again.Already {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	checkRestored(t, s.Backup)
@@ -176,8 +177,8 @@ func TestARestoreWritesNoFile(t *testing.T) {
 			return next.RoundTrip(r)
 		})
 	})
-	s.RestoreInput.Target.Config = to
-	if _, err := pivot.Restore(t.Context(), s.RestoreInput); err != nil || seen.Load() == 0 {
+	s.Input.Target.Config = to
+	if _, err := restore.Run(t.Context(), s.Input); err != nil || seen.Load() == 0 {
 		t.Errorf("%v; the pipe was seen %d times", err, seen.Load())
 	}
 }
@@ -217,7 +218,7 @@ func TestAnOwnerThatCannotBeReadForAMoment(t *testing.T) {
 		}
 		return capi.Restore(ctx, capi.RestoreInput{To: in.To, Objects: compact(in.Objects)})
 	}
-	if _, err := pivot.Restore(t.Context(), s.RestoreInput); fault.CodeOf(err) != fault.RestoreFailed {
+	if _, err := restore.Run(t.Context(), s.Input); fault.CodeOf(err) != fault.RestoreFailed {
 		t.Fatal(err)
 	}
 	var failed atomic.Bool
@@ -235,7 +236,7 @@ func TestAnOwnerThatCannotBeReadForAMoment(t *testing.T) {
 		in.To = to
 		return capi.Restore(ctx, in)
 	}
-	if _, err := pivot.Restore(t.Context(), s.RestoreInput); err != nil || !failed.Load() {
+	if _, err := restore.Run(t.Context(), s.Input); err != nil || !failed.Load() {
 		t.Errorf("%v; the read failed: %t", err, failed.Load())
 	}
 	checkRestored(t, s.Backup)
@@ -271,7 +272,7 @@ func TestAnInterruptedRestoreActsOnNothing(t *testing.T) {
 		in.To = to
 		return capi.Restore(ctx, in)
 	}
-	if _, err := pivot.Restore(ctx, s.RestoreInput); fault.CodeOf(err) != fault.RestoreFailed || !fault.CanRetry(err) {
+	if _, err := restore.Run(ctx, s.Input); fault.CodeOf(err) != fault.RestoreFailed || !fault.CanRetry(err) {
 		t.Errorf("got %v", err)
 	}
 	clusters, err := capi.Clusters(t.Context(), s.stage.Target.Client, s.Scope.Namespace)
@@ -279,7 +280,7 @@ func TestAnInterruptedRestoreActsOnNothing(t *testing.T) {
 		t.Errorf("%+v, %v", clusters, err)
 	}
 	s.Restore = capi.Restore
-	if _, err := pivot.Restore(t.Context(), s.RestoreInput); err != nil {
+	if _, err := restore.Run(t.Context(), s.Input); err != nil {
 		t.Error(err)
 	}
 	checkRestored(t, s.Backup)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/restore"
 )
 
 // TestRestoreIsRefused: a real old cluster and a real target, and nothing is created in any of these.
@@ -53,7 +53,7 @@ func TestRestoreIsRefused(t *testing.T) {
 			s := newSavedStage(t, fixture.ManagementCluster(), tc.kubeconfig)
 			tc.world(s)
 			before := s.keys(s.stage.Target.Client)
-			_, err := pivot.Restore(t.Context(), s.RestoreInput)
+			_, err := restore.Run(t.Context(), s.Input)
 			if fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want %s %q", err, tc.code, tc.want)
 			}
@@ -67,7 +67,7 @@ func TestRestoreIsRefused(t *testing.T) {
 // runFlux has the source have a release and a Kustomization that are not suspended.
 func (s *savedStage) runFlux() {
 	s.t.Helper()
-	release, kustomization := fixture.CRDOf(releaseKind), fixture.CRDOf(kustomizationKind)
+	release, kustomization := fixture.CRDOf(fixture.ReleaseKind), fixture.CRDOf(fixture.KustomizationKind)
 	for _, crd := range []*apiextensionsv1.CustomResourceDefinition{release, kustomization} {
 		keep := true
 		crd.Spec.Versions[0].Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &keep}}
@@ -82,7 +82,7 @@ func (s *savedStage) runFlux() {
 		}
 	})
 	if err := fixture.Create(s.t.Context(), s.Source.Client, "flux-system",
-		[]*unstructured.Unstructured{fluxObject(0, false), fluxObject(1, false)}); err != nil {
+		[]*unstructured.Unstructured{fixture.FluxObject(0, false), fixture.FluxObject(1, false)}); err != nil {
 		s.t.Fatal(err)
 	}
 }

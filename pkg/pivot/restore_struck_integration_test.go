@@ -14,7 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/restore"
 )
 
 // restoreSample is the number of a restore's writes with an injected fault, unless all are tested.
@@ -84,7 +84,7 @@ func (j job) restore(ctx context.Context, target clusters.Side) error {
 	if err != nil {
 		return err
 	}
-	_, err = pivot.Restore(ctx, pivot.RestoreInput{Backup: b, Path: j.Backup, Target: target,
+	_, err = restore.Run(ctx, restore.Input{Backup: b, Path: j.Backup, Target: target,
 		TargetKubeconfig: kubeconfig, Force: true, Restore: capi.Restore})
 	return err
 }

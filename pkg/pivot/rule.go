@@ -3,6 +3,8 @@ package pivot
 import (
 	"context"
 	"slices"
+
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
 // Rule names one condition that must hold before a move.
@@ -73,7 +75,7 @@ var rulesOfSides = []check{checkLabels, checkProviders, checkPermissions, checkW
 
 // guards returns the rules of this move. again reports whether an earlier move may have created something on the
 // target; saved is its record, or nil.
-func (in Input) guards(again bool, saved *record) []check {
+func (in Input) guards(again bool, saved *record.Record) []check {
 	switch {
 	case in.Back && again:
 		return slices.Concat(rulesBackAgain, []check{checkCopies(saved)})

@@ -5,23 +5,24 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
 // checkCopies refuses what a repeated move would overwrite on the target and no earlier attempt can have created. That
 // is what matches neither the source nor saved, this machine's record of that attempt, which may be nil.
-func checkCopies(saved *record) check {
+func checkCopies(saved *record.Record) check {
 	return func(_ context.Context, v *view) ([]*Refusal, error) {
-		recordedAs := map[capi.Key]recorded{}
+		recordedAs := map[capi.Key]record.Entry{}
 		if saved != nil {
-			for _, r := range saved.Objects {
-				recordedAs[r.object().Key()] = r
+			for _, r := range saved.Entries {
+				recordedAs[r.Object().Key()] = r
 			}
 		}
 		onTarget := map[capi.Key]capi.Object{}
 		for _, o := range v.target.All() {
 			onTarget[o.Key()] = o
 		}
-		d := newDigester()
+		d := record.NewDigester()
 		var refusals []*Refusal
 		for _, o := range v.moves {
 			there, exists := onTarget[o.Key()]
@@ -30,9 +31,9 @@ func checkCopies(saved *record) check {
 			}
 			here, _ := v.source.Get(o)
 			found, _ := v.target.Get(there)
-			wrong := d.record(o, here).missing(d.parts(found), true)
+			wrong := d.Entry(o, here).Missing(d.Parts(found), true)
 			if was, known := recordedAs[o.Key()]; len(wrong) == 0 || known &&
-				len(was.missing(saved.Key.parts(found), true)) == 0 {
+				len(was.Missing(saved.Key.Parts(found), true)) == 0 {
 				continue
 			}
 			refusals = append(refusals, &Refusal{Rule: RuleTarget, Object: o.String(),

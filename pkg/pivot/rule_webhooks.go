@@ -2,13 +2,13 @@ package pivot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // checkWebhooks makes the target validate one object of each kind that moves, as a dry run: webhooks that do not answer
@@ -34,7 +34,7 @@ func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
 		if err == nil {
 			return nil
 		}
-		if !judged(err) {
+		if !kube.IsVerdict(err) {
 			return fmt.Errorf("target: rehearse the creation of %s: %w", o, err)
 		}
 		found[i] = &Refusal{Rule: RuleWebhooks, Object: o.String(), Reason: "the target would not accept it: " +
@@ -61,20 +61,6 @@ func (v *view) unknownToTarget(o capi.Object) bool {
 		}
 	}
 	return false
-}
-
-// judged reports whether an error is the API server's verdict on the object, and not on its own state. The server
-// reports a webhook that does not answer as an internal error.
-func judged(err error) bool {
-	var status apierrors.APIStatus
-	switch {
-	case !errors.As(err, &status):
-		return false
-	case apierrors.IsInternalError(err):
-		return strings.Contains(err.Error(), "webhook")
-	}
-	code := status.Status().Code
-	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsUnauthorized(err)
 }
 
 func (v *view) remedyOf(err error) string {

@@ -9,6 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
 // afterTimeout bounds the checks after a move: they must happen even if the user has interrupted the run.
@@ -51,7 +52,7 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	}
 	// A repeated move overwrites what an earlier pivot created on the target, as clusterctl does. Anything else there
 	// is refused.
-	var saved *record
+	var saved *record.Record
 	if begun {
 		if saved, err = in.saved(ctx, state); err != nil {
 			return Result{}, err
@@ -83,7 +84,7 @@ func (in Input) backUpAndMove(ctx context.Context, plan Plan) (Result, error) {
 	if err != nil {
 		return Result{}, in.resumeFlux(ctx, err)
 	}
-	in.Log(fmt.Sprintf("wrote a backup of the %d objects to move: %s", len(plan.Objects), saved.path))
+	in.Log(fmt.Sprintf("wrote a backup of the %d objects to move: %s", len(plan.Objects), saved.Path))
 	if in.Announce != nil {
 		if err := in.Announce(ctx); err != nil {
 			return Result{}, in.resumeFlux(ctx, err)
@@ -93,34 +94,34 @@ func (in Input) backUpAndMove(ctx context.Context, plan Plan) (Result, error) {
 }
 
 // moveAndVerify moves and verifies.
-func (in Input) moveAndVerify(ctx context.Context, plan Plan, saved *record) (Result, error) {
+func (in Input) moveAndVerify(ctx context.Context, plan Plan, saved *record.Record) (Result, error) {
 	err := in.Move(ctx, capi.MoveInput{
 		From: in.Source.Config, To: in.Target.Config, Namespace: in.Scope.Namespace, Mark: in.Scope.Mark(), Log: in.Log,
 		TakenOver: lease.DetachUntilLost(ctx).Done(),
 	})
-	lost := lostLease(ctx)
+	lost := lease.Lost(ctx)
 	// for the checks; writes require the lease
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterMoveOf(len(plan.Objects)))
 	defer cancel()
-	result := Result{Moved: plan.Objects, Backup: saved.path}
+	result := Result{Moved: plan.Objects, Backup: saved.Path}
 	if err != nil {
 		return result, in.afterFailure(ctx, err, lost, saved)
 	}
 	result.Extra, err = verify(ctx, in.Source, in.Target, in.Scope, saved)
 	if err != nil {
 		return result, fault.Wrap(fmt.Errorf("the move ended, but not as planned: %w", err), fault.PivotFailed,
-			"Keep both clusters. What was there before the move is in "+saved.path+".")
+			"Keep both clusters. What was there before the move is in "+saved.Path+".")
 	}
 	in.Log(fmt.Sprintf("all %d objects are on the target as they were, none is left at the source", len(plan.Objects)))
-	if err := lostLease(ctx); err != nil {
+	if err := lease.Lost(ctx); err != nil {
 		return result, err
 	}
 	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir, plan.Objects)
 }
 
 // afterFailure reports how far a failed move came, and resumes Flux if nothing was changed.
-func (in Input) afterFailure(ctx context.Context, cause, lost error, saved *record) error {
-	keep := "Keep both clusters. What was there before the move is in " + saved.path + "."
+func (in Input) afterFailure(ctx context.Context, cause, lost error, saved *record.Record) error {
+	keep := "Keep both clusters. What was there before the move is in " + saved.Path + "."
 	if lost != nil { // the run that took the lease decides
 		return fault.Wrap(errors.Join(lost, cause), fault.Busy, fault.HintOf(lost)+"\n"+keep)
 	}
@@ -147,7 +148,7 @@ func (in Input) afterFailure(ctx context.Context, cause, lost error, saved *reco
 // resumeFlux resumes Flux and returns cause, with the failure to resume if there is one. Once something is on the
 // target, Flux stays suspended: this shows the next run that a pivot began.
 func (in Input) resumeFlux(ctx context.Context, cause error) error {
-	if err := lostLease(ctx); err != nil {
+	if err := lease.Lost(ctx); err != nil {
 		return errors.Join(err, cause)
 	}
 	if in.keepSuspended {
@@ -160,15 +161,4 @@ func (in Input) resumeFlux(ctx context.Context, cause error) error {
 			fault.HintOf(cause))
 	}
 	return cause
-}
-
-// lostLease returns why another run has taken over, if one has, even after this run was interrupted. The suspension of
-// Flux may belong to that run, and stays.
-func lostLease(ctx context.Context) error {
-	for _, cause := range []error{context.Cause(lease.DetachUntilLost(ctx)), context.Cause(ctx)} {
-		if fault.CodeOf(cause) == fault.Busy {
-			return cause
-		}
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
 // A pivot is interrupted on one machine. Another machine, which has no record of it, resumes it and is interrupted,
@@ -40,7 +41,7 @@ func TestTheFirstMachineFinishesWhatAnotherWentOnWith(t *testing.T) {
 	if _, err := pivot.Run(t.Context(), s.Input); err != nil || s.state().Phase != pivot.Done {
 		t.Errorf("%s: %v", s.state().Phase, err)
 	}
-	if left, err := pivot.Unverified(first, s.Scope.Cluster); err != nil || left != "" {
+	if left, err := record.Newest(first, s.Scope.Cluster); err != nil || left != "" {
 		t.Errorf("%q is still to be verified, %v", left, err)
 	}
 }

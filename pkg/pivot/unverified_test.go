@@ -18,11 +18,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
 func unverified(t *testing.T, r *rehearsal) string {
 	t.Helper()
-	backup, err := pivot.Unverified(r.BackupDir, scope.Cluster)
+	backup, err := record.Newest(r.BackupDir, scope.Cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestTheNewestRecordCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if backup, err := pivot.Unverified(dir, "mgmt"); err != nil ||
+	if backup, err := record.Newest(dir, "mgmt"); err != nil ||
 		backup != filepath.Join(dir, "mgmt-20260102T000000Z.tar.age") {
 		t.Errorf("%q, %v", backup, err)
 	}
@@ -126,10 +127,10 @@ func TestTheNewestRecordCounts(t *testing.T) {
 	if err := os.WriteFile(moved+".unverified", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if backup, err := pivot.Unverified(dir, "mgmt"); err != nil || backup != moved {
+	if backup, err := record.Newest(dir, "mgmt"); err != nil || backup != moved {
 		t.Errorf("its backup was moved away: %q, %v", backup, err)
 	}
-	if backup, err := pivot.Unverified(filepath.Join(dir, "nowhere"), "mgmt"); err != nil || backup != "" {
+	if backup, err := record.Newest(filepath.Join(dir, "nowhere"), "mgmt"); err != nil || backup != "" {
 		t.Errorf("without a folder: %q, %v", backup, err)
 	}
 }

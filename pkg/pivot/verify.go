@@ -9,6 +9,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
 // verify compares both sides after a move with the record from before it. Each object must be on the target unchanged,
@@ -19,7 +20,7 @@ import (
 // The target's controllers run again by then. Providers of the same versions reconciled the same objects at the source
 // a moment ago, so they may still change little. Status, finalizers and the controllers' own annotations are not
 // compared. Labels, annotations and owners may be added. The replicas of what others scale may change.
-func verify(ctx context.Context, source, target clusters.Side, scope clusters.Scope, r *record) (extra []capi.Object,
+func verify(ctx context.Context, source, target clusters.Side, scope clusters.Scope, r *record.Record) (extra []capi.Object,
 	err error) {
 	there, err := capi.Discover(ctx, target.Client, scope.Namespace)
 	if err != nil {
@@ -33,7 +34,7 @@ func verify(ctx context.Context, source, target clusters.Side, scope clusters.Sc
 	if err != nil {
 		return nil, fmt.Errorf("read the target: %w", err)
 	}
-	planned := r.objects()
+	planned := r.Objects()
 	wrong := arrived(planned, there, clusters)
 	wrong = append(wrong, changed(r, there)...)
 	for _, o := range leftBehind(planned, here.All()) {
@@ -56,18 +57,18 @@ func arrived(planned []capi.Object, there *capi.Graph, clusters []capi.Cluster) 
 }
 
 // changed returns the parts of objects that did not arrive unchanged.
-func changed(r *record, there *capi.Graph) []error {
+func changed(r *record.Record, there *capi.Graph) []error {
 	byKey := map[capi.Key]capi.Object{}
 	for _, o := range there.All() {
 		byKey[o.Key()] = o
 	}
 	var wrong []error
-	for _, want := range r.Objects {
-		u, arrived := there.Get(byKey[want.object().Key()])
+	for _, want := range r.Entries {
+		u, arrived := there.Get(byKey[want.Object().Key()])
 		if !arrived {
 			continue // already reported
 		}
-		for _, what := range want.differences(r.Key, u, true) {
+		for _, what := range want.Differences(r.Key, u, true) {
 			wrong = append(wrong, errors.New(what))
 		}
 	}

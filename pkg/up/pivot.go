@@ -10,6 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
 // pivotMove moves the cluster definitions into the management cluster.
@@ -40,7 +41,7 @@ func (p pivotMove) check(ctx context.Context) (pipeline.Status, error) {
 
 // verifyAgain repeats, on the target of a move, the verification of an earlier run that failed or was interrupted.
 func (p pivotMove) verifyAgain(ctx context.Context, target string) error {
-	backup, err := pivot.Unverified(p.folder, p.scope.Cluster)
+	backup, err := record.Newest(p.folder, p.scope.Cluster)
 	if err != nil || backup == "" {
 		return err
 	}

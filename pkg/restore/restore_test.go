@@ -1,4 +1,4 @@
-package pivot_test
+package restore_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/owned"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/restore"
 )
 
 type (
@@ -64,7 +64,7 @@ func TestARestoredClusterIsAsItWas(t *testing.T) {
 		owned.VerifiedAnnotation),
 		fixture.Set("DevMachine", "mgmt-cp-a", "by a person", "metadata", "annotations", "cluster.x-k8s.io/paused"))
 	r.Force = true
-	result, err := pivot.Restore(t.Context(), r.RestoreInput)
+	result, err := restore.Run(t.Context(), r.Input)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,16 +81,16 @@ func TestARestoredClusterIsAsItWas(t *testing.T) {
 		t.Errorf("what a person has paused is %q", was)
 	}
 	made := r.made
-	again, err := pivot.Restore(t.Context(), r.RestoreInput)
+	again, err := restore.Run(t.Context(), r.Input)
 	if err != nil || !again.Already || r.made != made {
 		t.Errorf("again: %+v, %v, %d objects", again, err, r.made-made)
 	}
 	r.Force = false // a finished restore needs no confirmation
-	if _, err := pivot.Restore(t.Context(), r.RestoreInput); err != nil {
+	if _, err := restore.Run(t.Context(), r.Input); err != nil {
 		t.Errorf("again, with nobody's word: %v", err)
 	}
 	r.old = oldCluster(t, firstOf(1))
-	if _, err := pivot.Restore(t.Context(), r.RestoreInput); fault.CodeOf(err) != fault.RestoreRefused {
+	if _, err := restore.Run(t.Context(), r.Input); fault.CodeOf(err) != fault.RestoreRefused {
 		t.Errorf("the old cluster is back: %v", err)
 	}
 }
@@ -134,7 +134,7 @@ func TestARestoreThatIsRunAgain(t *testing.T) {
 			r.Restore = func(ctx context.Context, in capi.RestoreInput) error {
 				return errors.Join(cut(ctx, in), errors.New("interrupted"))
 			}
-			if _, err := pivot.Restore(t.Context(), r.RestoreInput); fault.CodeOf(err) != fault.RestoreFailed ||
+			if _, err := restore.Run(t.Context(), r.Input); fault.CodeOf(err) != fault.RestoreFailed ||
 				!fault.CanRetry(err) {
 				t.Fatalf("it was not interrupted: %v", err)
 			}
@@ -143,7 +143,7 @@ func TestARestoreThatIsRunAgain(t *testing.T) {
 			}
 			tc.since(t, r)
 			r.Restore, r.made = cut, 0
-			_, err := pivot.Restore(t.Context(), r.RestoreInput)
+			_, err := restore.Run(t.Context(), r.Input)
 			if tc.want == "" && err != nil || tc.want != "" && (fault.CodeOf(err) != fault.RestoreRefused ||
 				!strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("got %v, want %q", err, tc.want)
@@ -190,7 +190,7 @@ func TestWhatKeepsARestoredClusterPaused(t *testing.T) {
 			r := newRestoring(t)
 			r.Force = true
 			tc.world(t, r)
-			_, err := pivot.Restore(t.Context(), r.RestoreInput)
+			_, err := restore.Run(t.Context(), r.Input)
 			if fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.want) ||
 				strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("got %v, want %s %q", err, tc.code, tc.want)
@@ -208,7 +208,7 @@ func TestReferencesOfTheTargetStay(t *testing.T) {
 	r.Force = true
 	must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, fixture.One("Secret", "cloud-credentials"),
 		fixture.Set("Secret", "cloud-credentials", "of the target", "stringData", "clouds.yaml")))
-	result, err := pivot.Restore(t.Context(), r.RestoreInput)
+	result, err := restore.Run(t.Context(), r.Input)
 	if err != nil || len(result.References) > 0 || len(result.Warnings) != 1 ||
 		!strings.Contains(result.Warnings[0], "Secret management/cloud-credentials, which the objects refer to, has "+
 			"another") {
@@ -223,12 +223,12 @@ func TestReferencesOfTheTargetStay(t *testing.T) {
 func TestAdoption(t *testing.T) {
 	r := newRestoring(t)
 	r.Force = true
-	if _, err := pivot.Restore(t.Context(), r.RestoreInput); err != nil {
+	if _, err := restore.Run(t.Context(), r.Input); err != nil {
 		t.Fatal(err)
 	}
-	look := func() pivot.Adoption {
+	look := func() restore.Adoption {
 		t.Helper()
-		a, err := pivot.Adopt(t.Context(), r.Target, r.Backup)
+		a, err := restore.Adopt(t.Context(), r.Target, r.Backup)
 		must(t, err)
 		return a
 	}
@@ -268,7 +268,7 @@ func TestABackupThatIsNoWhole(t *testing.T) {
 		r := newRestoring(t)
 		r.Force = true
 		tc.edit(r.Backup, r.Backup.Section(backup.Objects))
-		err := pivot.CheckRestore(t.Context(), r.RestoreInput)
+		err := restore.Check(t.Context(), r.Input)
 		if fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), "check backup "+r.Path+": ") ||
 			!strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v", name, err)

@@ -1,4 +1,4 @@
-package pivot
+package restore
 
 import (
 	"fmt"
@@ -13,26 +13,26 @@ import (
 // unexpected refuses objects that no backup of a definition has. Anyone may have added them, and a restore creates them
 // as an administrator. The folder objects/ holds Cluster API's kinds, with their Secrets and ConfigMaps. The folder
 // references/ holds only what these name.
-func (in RestoreInput) unexpected(v *view) error {
+func (in Input) unexpected(graph *capi.Graph) error {
 	var wrong []error
 	refuse := func(section backup.Section, o capi.Object, why string) {
 		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf("%s in %s/ %s", o, section, why),
 			"Find out who made this backup, and use one that you trust: --sign-key signs it, and restore "+
 				"--verify-key KEY checks that."))
 	}
-	for _, o := range v.source.All() {
+	for _, o := range graph.All() {
 		switch {
-		case o.Key().Group == "" && !v.source.MayBeNamed(o.Key().GroupKind):
+		case o.Key().Group == "" && !graph.MayBeNamed(o.Key().GroupKind):
 			refuse(backup.Objects, o, "is of a kind that does not move with a cluster")
 		case o.Namespace != "" && o.Namespace != in.Backup.Manifest.Namespace && !o.Shared:
 			refuse(backup.Objects, o, "is in another namespace than the cluster")
 		}
 	}
 	references := in.Backup.Section(backup.References)
-	unnamed := v.source.Unnamed(references)
+	unnamed := graph.Unnamed(references)
 	for _, u := range references {
 		switch o := capi.ObjectOf(u); {
-		case !v.source.MayBeNamed(o.Key().GroupKind):
+		case !graph.MayBeNamed(o.Key().GroupKind):
 			refuse(backup.References, o, "is of a kind that no object of Cluster API refers to")
 		case slices.ContainsFunc(unnamed, func(other capi.Object) bool { return other.Key() == o.Key() }):
 			refuse(backup.References, o, "is named by none of the objects")
@@ -42,7 +42,7 @@ func (in RestoreInput) unexpected(v *view) error {
 }
 
 // Creates lists everything that a restore may create: a line for each kind in each namespace of each section.
-func (in RestoreInput) Creates() []string {
+func (in Input) Creates() []string {
 	var lines []string
 	for _, section := range []backup.Section{backup.Objects, backup.References} {
 		names := map[string][]string{}
@@ -64,7 +64,7 @@ func (in RestoreInput) Creates() []string {
 }
 
 // Provenance returns what is not known of the backup's author; "" if its signature was verified.
-func (in RestoreInput) Provenance() string {
+func (in Input) Provenance() string {
 	switch by := in.Backup.SignedBy(); {
 	case in.Verified:
 		return ""

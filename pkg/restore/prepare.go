@@ -1,4 +1,4 @@
-package pivot
+package restore
 
 import (
 	"context"
@@ -7,20 +7,21 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
-// restoreVerbs are the verbs that a restore needs for the objects of a backup.
-var restoreVerbs = []string{"get", "list", "create", "patch"}
+// verbs are those that a restore needs for the objects of a backup.
+var verbs = []string{"get", "list", "create", "patch"}
 
 // prepare checks the backup, the target and the cluster that was backed up, and refuses with all reasons at once.
-func (in RestoreInput) prepare(ctx context.Context) (*restoration, error) {
+func (in Input) prepare(ctx context.Context) (*restoration, error) {
 	if err := whole(in.Backup, in); err != nil {
 		return nil, in.ofBackup(err)
 	}
@@ -32,30 +33,32 @@ func (in RestoreInput) prepare(ctx context.Context) (*restoration, error) {
 		kube.SameCluster(in.TargetKubeconfig, in.managerKubeconfig())); err != nil {
 		return nil, err
 	}
-	v, err := in.view(ctx)
+	m := in.Backup.Manifest
+	target, err := pivot.ReadTarget(ctx, in.Target, clusters.Scope{Namespace: m.Namespace, Cluster: m.Cluster},
+		in.Backup.Section(backup.Objects))
 	if err != nil {
 		return nil, unreadableTarget(err)
 	}
 	old := in.probeFormer(ctx)
-	problems := in.lackingKinds(v)
-	r := &restoration{in: in, graph: v.source, digest: newDigester()}
-	for _, o := range v.source.All() {
-		u, _ := v.source.Get(o)
-		r.record = append(r.record, r.digest.record(o, u))
+	problems := in.lackingKinds(target)
+	r := &restoration{in: in, digest: record.NewDigester()}
+	for _, o := range target.Graph().All() {
+		u, _ := target.Graph().Get(o)
+		r.record = append(r.record, r.digest.Entry(o, u))
 	}
 	if problems == nil { // otherwise the target's objects cannot be read
 		if err := r.observe(ctx); err != nil {
 			return nil, unreadableTarget(err)
 		}
-		if r.stage == RestoreDone {
+		if r.stage == Done {
 			if old.state == formerSilent || old.state == formerEmpty { // nothing more is done
 				return r, nil
 			}
 			return r, old.refusal(in)
 		}
-		problems = append(problems, r.conflict(), in.ofBackup(in.checkUnreadRefs(v)), in.ofBackup(in.unexpected(v)))
+		problems = append(problems, r.conflict(), in.ofBackup(leftOut(target)), in.ofBackup(in.unexpected(target.Graph())))
 	}
-	more, err := in.unfit(ctx, v)
+	more, err := in.unfit(ctx, target)
 	if err != nil {
 		return nil, unreadableTarget(err)
 	}
@@ -63,7 +66,7 @@ func (in RestoreInput) prepare(ctx context.Context) (*restoration, error) {
 }
 
 // ofBackup adds the file or folder to each problem of the backup, because a script may have several backups.
-func (in RestoreInput) ofBackup(err error) error {
+func (in Input) ofBackup(err error) error {
 	var wrong []error
 	for _, problem := range fault.Problems(err) {
 		wrong = append(wrong, fmt.Errorf("check backup %s: %w", in.Path, problem))
@@ -71,88 +74,41 @@ func (in RestoreInput) ofBackup(err error) error {
 	return fault.Join(wrong...)
 }
 
-// view returns what the rules of a move check, with the backup in place of a source.
-func (in RestoreInput) view(ctx context.Context) (*view, error) {
-	m := in.Backup.Manifest
-	v := &view{scope: clusters.Scope{Namespace: m.Namespace, Cluster: m.Cluster}, sourceSide: in.Target,
-		targetSide: in.Target,
-		denied:     map[schema.GroupKind]bool{}}
-	for _, read := range []func() error{
-		func() (err error) { v.target, err = capi.Discover(ctx, in.Target.Client, m.Namespace); return },
-		func() (err error) { v.targetProviders, err = capi.Providers(ctx, in.Target.Client); return },
-		func() (err error) { v.targetUnlabelled, err = capi.UnlabelledCRDs(ctx, in.Target.Client); return },
-	} {
-		if err := read(); err != nil {
-			return nil, fmt.Errorf("target: %w", err)
-		}
-	}
-	v.source = capi.Assemble(in.Backup.Section(backup.Objects), v.target.CRDs, m.Namespace)
-	v.moves = v.source.Moves()
-	return v, nil
-}
-
 // lackingKinds refuses a target without the definitions that clusterctl needs to find the objects, in the version in
 // which they were saved.
-func (in RestoreInput) lackingKinds(v *view) []error {
-	clusters := clusterv1.GroupVersion.WithKind(clusterv1.ClusterKind).GroupKind()
-	if !slices.ContainsFunc(slices.Concat(v.target.CRDs, v.targetUnlabelled),
-		func(c capi.CRD) bool { return c.GVK.GroupKind() == clusters }) {
+func (in Input) lackingKinds(target *pivot.Target) []error {
+	if !target.HasClusterAPI() {
 		return []error{fault.New(fault.RestoreRefused, "the target has no Cluster API",
 			"Name the kubeconfig of a management cluster that cluster-init up has built.")}
 	}
 	var wrong []error
+	seen := map[schema.GroupKind]bool{}
 	for _, u := range in.Backup.Section(backup.Objects) {
 		gvk := u.GroupVersionKind()
-		if gvk.Group == "" || v.denied[gvk.GroupKind()] {
+		reason, hint := target.Lacks(gvk)
+		if reason == "" || seen[gvk.GroupKind()] {
 			continue
 		}
-		reason, hint := v.lackingKind(gvk)
-		if reason == "" {
-			continue
-		}
-		v.denied[gvk.GroupKind()] = true
+		seen[gvk.GroupKind()] = true
 		wrong = append(wrong, fault.New(fault.RestoreRefused, fmt.Sprintf("%s: %s", gvk.GroupKind(), reason), hint))
 	}
 	return wrong
 }
 
-func (v *view) lackingKind(gvk schema.GroupVersionKind) (reason, hint string) {
-	byKind := func(c capi.CRD) bool { return c.GVK.GroupKind() == gvk.GroupKind() }
-	const same = "Install the providers that the backup was made with."
-	if i := slices.IndexFunc(v.target.CRDs, byKind); i >= 0 {
-		// clusterctl uses the stored version of a kind
-		if stored := v.target.CRDs[i].GVK.Version; stored != gvk.Version {
-			return fmt.Sprintf("the target stores version %s of it, and the backup has %s", stored, gvk.Version), same
-		}
-		return "", ""
-	}
-	if i := slices.IndexFunc(v.targetUnlabelled, byKind); i >= 0 {
-		return "its CRD has no label " + capi.MoveLabel + " on the target",
-			v.labelCRD(v.targetSide, v.targetUnlabelled[i].Name)
-	}
-	return "the target does not have this kind, or its CRD has no label " + capi.MoveLabel, same
-}
-
-// checkUnreadRefs refuses what clusterctl would leave out silently.
-func (in RestoreInput) checkUnreadRefs(v *view) error {
-	planned := map[capi.Key]bool{}
-	for _, o := range v.moves {
-		planned[o.Key()] = true
-	}
+// leftOut refuses what clusterctl would leave out silently.
+func leftOut(target *pivot.Target) error {
 	var wrong []error
-	for _, o := range v.source.All() {
-		if !planned[o.Key()] {
-			wrong = append(wrong, fault.New(fault.BackupInvalid,
-				o.String()+" would be left out: nothing in the backup owns it, or an owner of it is missing there",
-				"Use another backup, and install the providers that it was made with: the labels of their CRDs count."))
-		}
+	for _, o := range target.Left() {
+		wrong = append(wrong, fault.New(fault.BackupInvalid,
+			o.String()+" would be left out: nothing in the backup owns it, or an owner of it is missing there",
+			"Use another backup, and install the providers that it was made with: the labels of their CRDs count."))
 	}
 	return fault.Join(wrong...)
 }
 
 // conflict refuses a target whose objects of the backup differ from those that a restore leaves.
 func (r *restoration) conflict() error {
-	if r.stage != RestoreConflict {
+	if r.stage != Conflict {
 		return nil
 	}
 	var wrong []error
@@ -165,11 +121,11 @@ func (r *restoration) conflict() error {
 }
 
 // unfit refuses other versions of providers, and what the rules of a move refuse on a target.
-func (in RestoreInput) unfit(ctx context.Context, v *view) (error, error) {
+func (in Input) unfit(ctx context.Context, on *pivot.Target) (error, error) {
 	m := in.Backup.Manifest
 	target := backup.Target{Namespace: m.Namespace, Cluster: m.Cluster} // the target is another cluster by design
 	var wrong []error
-	for _, p := range v.targetProviders {
+	for _, p := range on.Providers() {
 		target.Providers = append(target.Providers, backup.Provider{Name: p.Name, Version: p.Version})
 		used := slices.ContainsFunc(m.Providers, func(of backup.Provider) bool { return of.Name == p.Name })
 		if used && !p.Ready {
@@ -178,16 +134,11 @@ func (in RestoreInput) unfit(ctx context.Context, v *view) (error, error) {
 		}
 	}
 	wrong = append(wrong, in.ofBackup(m.Fits(target)))
-	v.moves = slices.DeleteFunc(slices.Clone(v.moves), func(o capi.Object) bool { return v.denied[o.Key().GroupKind] })
-	refusals, err := v.missing(ctx, AtTarget, in.Target, restoreVerbs)
+	refusals, err := on.Refusals(ctx, verbs)
 	if err != nil {
 		return nil, err
 	}
-	webhooks, err := checkWebhooks(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	for _, refusal := range slices.Concat(refusals, webhooks) {
+	for _, refusal := range refusals {
 		wrong = append(wrong, fault.New(fault.RestoreRefused, refusal.Error(), refusal.Remedy))
 	}
 	return fault.Join(wrong...), nil

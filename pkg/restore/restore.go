@@ -1,4 +1,6 @@
-package pivot
+// Package restore creates the objects of a backup in another management cluster. It refuses while the cluster that was
+// backed up may still act on the machines, and resumes the Clusters only after everything was compared.
+package restore
 
 import (
 	"context"
@@ -12,10 +14,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// RestoreInput is what Restore needs. All fields but Log and Ask are required.
-type RestoreInput struct {
+// Input is what Restore needs. All fields but Log and Ask are required.
+type Input struct {
 	Backup *backup.Backup
 	Path   string // of the backup: a folder, or an encrypted file
 	Target clusters.Side
@@ -26,7 +30,7 @@ type RestoreInput struct {
 	// statements count.
 	Verified bool
 	// Former are other kubeconfigs of the cluster that was backed up: an earlier run kept them, or a person has them.
-	Former []FormerKubeconfig
+	Former []Former
 	// StateFolder is the folder in which runs on this machine keep what they know of that cluster; "" means none.
 	StateFolder string
 	// Force means that a person says that the cluster that was backed up is gone for good. It counts only if that
@@ -38,8 +42,8 @@ type RestoreInput struct {
 	Log func(string) // progress lines; nil drops them
 }
 
-// FormerKubeconfig is the content of a kubeconfig file.
-type FormerKubeconfig struct {
+// Former is the content of a kubeconfig file.
+type Former struct {
 	Path    string
 	Content []byte
 }
@@ -47,8 +51,8 @@ type FormerKubeconfig struct {
 // Restorer creates the objects; capi.Restore is the real one.
 type Restorer func(ctx context.Context, in capi.RestoreInput) error
 
-// RestoreResult is the result of a restore.
-type RestoreResult struct {
+// Result is the result of a restore.
+type Result struct {
 	Already    bool          // an earlier run had finished the restore
 	Clusters   []capi.Object // that are active on the target now
 	Objects    int           // of the backup, on the target
@@ -56,41 +60,41 @@ type RestoreResult struct {
 	Warnings   []string      // what a person should compare
 }
 
-// CheckRestore returns all reasons why a restore must not start, and changes nothing. The code is fault.RestoreRefused,
+// Check returns all reasons why a restore must not start, and changes nothing. The code is fault.RestoreRefused,
 // or fault.BackupInvalid if the backup is not for this target. It is fault.ClusterUnreachable if the target could not
 // be read.
-func CheckRestore(ctx context.Context, in RestoreInput) error {
+func Check(ctx context.Context, in Input) error {
 	_, err := in.prepare(ctx)
 	return err
 }
 
-// Restore creates the objects of a backup in a management cluster that holds none of them. The Clusters stay paused
+// Run creates the objects of a backup in a management cluster that holds none of them. The Clusters stay paused
 // until all objects exist and match the backup, and the cluster that was backed up was checked again. Restore may be
 // interrupted and repeated: the next run finds from the target how far it came.
-func Restore(ctx context.Context, in RestoreInput) (RestoreResult, error) {
+func Run(ctx context.Context, in Input) (Result, error) {
 	if in.Log == nil {
 		in.Log = func(string) {}
 	}
 	r, err := in.prepare(ctx)
 	if err != nil {
-		return RestoreResult{}, err
+		return Result{}, err
 	}
-	result := RestoreResult{Already: r.stage == RestoreDone, Objects: len(r.record), Warnings: r.now.warnings()}
+	result := Result{Already: r.stage == Done, Objects: len(r.record), Warnings: r.now.warnings()}
 	if !result.Already {
 		result.Warnings = append(result.Warnings, in.remedies()...)
 	}
-	if r.stage == RestoreEmpty || r.stage == RestoreBegun {
+	if r.stage == Empty || r.stage == Begun {
 		if err := r.create(ctx); err != nil {
-			return RestoreResult{}, err
+			return Result{}, err
 		}
 	}
-	if r.stage == RestoreHeld {
+	if r.stage == Held {
 		if err := r.release(ctx, &result); err != nil {
-			return RestoreResult{}, err
+			return Result{}, err
 		}
 	}
 	if result.Clusters, err = r.active(ctx); err != nil {
-		return RestoreResult{}, err
+		return Result{}, err
 	}
 	return result, nil
 }
@@ -105,7 +109,7 @@ func (r *restoration) create(ctx context.Context) error {
 	if err != nil {
 		return cutOff(ctx, err, "What was created is paused.")
 	}
-	if r.stage != RestoreHeld {
+	if r.stage != Held {
 		return fault.New(fault.RestoreFailed, "the objects were created, and the target does not hold all of them as "+
 			"they were: "+strings.Join(r.reasons(), "; "),
 			"The Clusters stay paused. Compare what is named with the backup "+r.in.Path+
@@ -117,7 +121,7 @@ func (r *restoration) create(ctx context.Context) error {
 
 // release creates what the objects refer to, and resumes what is paused. Right before, it checks again whether another
 // cluster manages the machines.
-func (r *restoration) release(ctx context.Context, result *RestoreResult) error {
+func (r *restoration) release(ctx context.Context, result *Result) error {
 	created, warnings, err := r.references(ctx)
 	result.References, result.Warnings = created, append(result.Warnings, warnings...)
 	if err != nil {
@@ -132,7 +136,7 @@ func (r *restoration) release(ctx context.Context, result *RestoreResult) error 
 			fault.HintOf(err))
 	}
 	r.in.Log(fmt.Sprintf("resuming %d Clusters and ClusterClasses", len(r.now.pausedByRestore)))
-	if err := resume(ctx, r.in.Target, r.now.pausedByRestore); err != nil {
+	if err := pivot.Resume(ctx, r.in.Target, r.now.pausedByRestore); err != nil {
 		return cutOff(ctx, err, "Some Clusters may be paused.")
 	}
 	return nil
@@ -143,7 +147,7 @@ func (r *restoration) active(ctx context.Context) ([]capi.Object, error) {
 	if err := r.observe(ctx); err != nil {
 		return nil, cutOff(ctx, err, "All was restored.")
 	}
-	if r.stage != RestoreDone {
+	if r.stage != Done {
 		return nil, fault.New(fault.RestoreFailed, "the Clusters were resumed, and the target does not hold all of "+
 			"them as they were: "+strings.Join(r.reasons(), "; "),
 			"Compare what is named with the backup "+r.in.Path+".")
@@ -153,7 +157,7 @@ func (r *restoration) active(ctx context.Context) ([]capi.Object, error) {
 
 func cutOff(ctx context.Context, err error, how string) error {
 	err = fmt.Errorf("the restore was interrupted: %w", err)
-	if lost := lostLease(ctx); lost != nil {
+	if lost := lease.Lost(ctx); lost != nil {
 		return errors.Join(lost, err)
 	}
 	return fault.Retryable(err, fault.RestoreFailed, how+" Run the same command again: it goes on from here.")

@@ -1,4 +1,4 @@
-package pivot
+package record
 
 import (
 	"strings"
@@ -58,8 +58,8 @@ spec: {paused: true, replicas: 3, list: [1]}
 					t.Fatal(err)
 				}
 			}
-			d := newDigester()
-			lacking := d.parts(sides[0]).missing(d.parts(sides[1]), false)
+			d := NewDigester()
+			lacking := d.Parts(sides[0]).Missing(d.Parts(sides[1]), false)
 			if got := strings.Join(lacking, ","); got != tc.want {
 				t.Errorf("differs in %q, want %q", got, tc.want)
 			}
@@ -75,14 +75,14 @@ func TestReplicasOfWhatIsScaledByOthers(t *testing.T) {
 		u.SetAnnotations(map[string]string{annotation: "1"})
 		return u
 	}
-	d := newDigester()
+	d := NewDigester()
 	for annotation, passes := range map[string]bool{"cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size": true,
 		"cluster.x-k8s.io/replicas-managed-by": true, "note": false} {
-		want := d.parts(scaled(annotation, 3, 1))
-		if got := want.missing(d.parts(scaled(annotation, 5, 1)), true); (len(got) == 0) != passes {
+		want := d.Parts(scaled(annotation, 3, 1))
+		if got := want.Missing(d.Parts(scaled(annotation, 5, 1)), true); (len(got) == 0) != passes {
 			t.Errorf("%s, other replicas: %v", annotation, got)
 		}
-		if got := want.missing(d.parts(scaled(annotation, 3, 2)), true); len(got) != 1 {
+		if got := want.Missing(d.Parts(scaled(annotation, 3, 2)), true); len(got) != 1 {
 			t.Errorf("%s, another version: %v", annotation, got)
 		}
 	}
@@ -91,7 +91,7 @@ func TestReplicasOfWhatIsScaledByOthers(t *testing.T) {
 // A digest reveals neither what a Secret holds, nor whether two Secrets hold the same.
 func TestDigestsAreNotOfOthers(t *testing.T) {
 	u := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"password": "aHVudGVyMg=="}}}
-	one, other := newDigester().parts(u), newDigester().parts(u)
+	one, other := NewDigester().Parts(u), NewDigester().Parts(u)
 	if one.Fields["data"] == "" || one.Fields["data"] == other.Fields["data"] {
 		t.Errorf("two moves have the digests %v and %v", one.Fields, other.Fields)
 	}
@@ -103,10 +103,10 @@ func TestWhatBothSidesKeepIsNotCompared(t *testing.T) {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret",
 			"data": map[string]any{"password": data}}}
 	}
-	d := newDigester()
+	d := NewDigester()
 	for shared, want := range map[bool]int{true: 0, false: 1} {
-		r := d.record(capi.Object{Shared: shared}, secret("one"))
-		if got := r.differences(d, secret("two"), true); len(got) != want {
+		r := d.Entry(capi.Object{Shared: shared}, secret("one"))
+		if got := r.Differences(d, secret("two"), true); len(got) != want {
 			t.Errorf("shared %t: %v", shared, got)
 		}
 	}
@@ -133,7 +133,7 @@ func TestARecordIsStaleOnceTheSourceWasResumed(t *testing.T) {
 		if tc.gone {
 			source = clusters.Holding{}
 		}
-		if got := (&record{Generation: tc.recorded}).sourceResumedSince(source, scope); got != tc.is {
+		if got := (&Record{Generation: tc.recorded}).SourceResumedSince(source, scope); got != tc.is {
 			t.Errorf("%s: stale %t", name, got)
 		}
 	}
@@ -147,12 +147,12 @@ func TestAnnotationsOfControllers(t *testing.T) {
 		u.SetAnnotations(map[string]string{key: value})
 		return u
 	}
-	d := newDigester()
+	d := NewDigester()
 	for key, ofController := range map[string]bool{"machine.cluster.x-k8s.io/certificates-expiry": true,
 		"cluster.x-k8s.io/x": true, "machinedeployment.clusters.x-k8s.io/revision": true,
 		"note": false, "example.org/cluster.x-k8s.io": false, "mycluster.x-k8s.io/x": false} {
 		for _, running := range []bool{true, false} {
-			got := d.parts(with(key, "one")).missing(d.parts(with(key, "two")), running)
+			got := d.Parts(with(key, "one")).Missing(d.Parts(with(key, "two")), running)
 			if tolerated := len(got) == 0; tolerated != (ofController && running) {
 				t.Errorf("%s, running %t: %v", key, running, got)
 			}

@@ -1,4 +1,4 @@
-package pivot_test
+package restore_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/restore"
 )
 
 // TestWhetherARestoreMayStart is the table of all that may stand in its way. Nothing is written in any of them.
@@ -259,7 +259,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRestoring(t)
 			tc.world(t, r)
-			err := pivot.CheckRestore(t.Context(), r.RestoreInput)
+			err := restore.Check(t.Context(), r.Input)
 			if tc.code == "" && err != nil || tc.code != "" &&
 				(fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.want) ||
 					!strings.Contains(fault.HintOf(err), tc.hint)) {
@@ -289,7 +289,7 @@ func TestAllReasonsAreSaidAtOnce(t *testing.T) {
 		return crd.Spec.Group != schema.ParseGroupKind("X.openstack.k-orc.cloud").Group
 	}
 	r.Target.Client = s.client(t)
-	err := pivot.CheckRestore(t.Context(), r.RestoreInput)
+	err := restore.Check(t.Context(), r.Input)
 	if got := fault.Problems(err); len(got) != 3 {
 		t.Errorf("%d problems: %v", len(got), err)
 	}

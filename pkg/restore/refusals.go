@@ -1,4 +1,4 @@
-package pivot
+package restore
 
 import (
 	"errors"
@@ -11,11 +11,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
 // refusal returns why the machines may have another manager; nil if they have none. A person's word counts only for a
 // cluster that does not answer.
-func (m formerManagement) refusal(in RestoreInput) error {
+func (m formerManagement) refusal(in Input) error {
 	of := in.Backup.Manifest
 	named := fmt.Sprintf("the management cluster %s, which the backup is of,", of.Cluster)
 	if m.host != "" {
@@ -79,13 +80,13 @@ func (m formerManagement) suspend() string {
 	for _, o := range m.active {
 		lines = append(lines, "kubectl -n "+flux.Namespace+" patch "+o+` --type merge -p '{"spec":{"suspend":true}}'`)
 	}
-	return joinLines(lines...)
+	return strings.Join(lines, "\n")
 }
 
 // unfinished refuses a backup of an unverified move. Two clusters may then hold the definition, and the backup names
 // only one of them.
-func (in RestoreInput) unfinished() error {
-	path := marker(filepath.Clean(in.Path))
+func (in Input) unfinished() error {
+	path := record.Marker(filepath.Clean(in.Path))
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) && in.StateFolder != "" { // the backup was moved away from its record
 		path, err = in.recorded()
@@ -105,9 +106,9 @@ func (in RestoreInput) unfinished() error {
 
 // recorded returns the record of an unverified move of the backup's cluster that this machine began. The error is
 // fs.ErrNotExist if there is none.
-func (in RestoreInput) recorded() (string, error) {
+func (in Input) recorded() (string, error) {
 	of := in.Backup.Manifest
-	path, err := Unverified(in.StateFolder, of.Cluster)
+	path, err := record.Newest(in.StateFolder, of.Cluster)
 	if err != nil {
 		return "", err
 	}
@@ -115,15 +116,15 @@ func (in RestoreInput) recorded() (string, error) {
 		return "", fs.ErrNotExist
 	}
 	// the record is of an earlier cluster of that name
-	if r, err := readRecord(path); err == nil && r.Identity != "" && of.Identity != "" && r.Identity != of.Identity {
+	if r, err := record.Read(path); err == nil && r.Identity != "" && of.Identity != "" && r.Identity != of.Identity {
 		return "", fs.ErrNotExist
 	}
-	return marker(path), nil
+	return record.Marker(path), nil
 }
 
 // sameCluster refuses to restore a backup into the cluster that it was made of. identity is the authority that the
 // target gives to its own workloads.
-func (in RestoreInput) sameCluster(identity string, own bool) error {
+func (in Input) sameCluster(identity string, own bool) error {
 	of := in.Backup.Manifest
 	if !own && (identity == "" || identity != of.Identity) {
 		return nil
@@ -135,7 +136,7 @@ func (in RestoreInput) sameCluster(identity string, own bool) error {
 }
 
 // whole refuses a backup that cannot be restored, and names the objects.
-func whole(b *backup.Backup, in RestoreInput) error {
+func whole(b *backup.Backup, in Input) error {
 	var wrong []error
 	refuse := func(format string, args ...any) {
 		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf(format, args...),

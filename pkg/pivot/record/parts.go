@@ -1,4 +1,4 @@
-package pivot
+package record
 
 import (
 	"cmp"
@@ -19,8 +19,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// parts are the digests of what must arrive of an object. They do not reveal its values.
-type parts struct {
+// Parts are the digests of what must arrive of an object. They do not reveal its values.
+type Parts struct {
 	Fields      map[string]string `json:"fields,omitempty"` // spec, data and so on
 	Labels      []string          `json:"labels,omitempty"`
 	Annotations []string          `json:"annotations,omitempty"`
@@ -29,16 +29,17 @@ type parts struct {
 	Owners      []string `json:"owners,omitempty"`
 }
 
-// digester makes digests with a random key. Without the key, guesses of a Secret's values cannot be tested.
-type digester []byte
+// Digester makes digests with a random key. Without the key, guesses of a Secret's values cannot be tested.
+type Digester []byte
 
-func newDigester() digester {
+// NewDigester returns a Digester with a key of its own.
+func NewDigester() Digester {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // never fails
 	return key
 }
 
-func (d digester) digest(texts ...string) string {
+func (d Digester) digest(texts ...string) string {
 	mac := hmac.New(sha256.New, d)
 	for _, text := range texts {
 		mac.Write([]byte(text))
@@ -47,11 +48,11 @@ func (d digester) digest(texts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// parts returns the digests of an object without what a move itself changes: whether it is paused, the marks of the
+// Parts returns the digests of an object without what a move itself changes: whether it is paused, the marks of the
 // move, the owners' UIDs, the status.
-func (d digester) parts(u *unstructured.Unstructured) parts {
+func (d Digester) Parts(u *unstructured.Unstructured) Parts {
 	users, controllers := keptAnnotations(u)
-	p := parts{Fields: map[string]string{}, Labels: d.pairs("label", u.GetLabels()),
+	p := Parts{Fields: map[string]string{}, Labels: d.pairs("label", u.GetLabels()),
 		Annotations: d.pairs("annotation", users), Controllers: d.pairs("annotation", controllers)}
 	for key := range u.Object {
 		if slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, key) {
@@ -68,7 +69,7 @@ func (d digester) parts(u *unstructured.Unstructured) parts {
 	return p
 }
 
-func (d digester) pairs(what string, values map[string]string) []string {
+func (d Digester) pairs(what string, values map[string]string) []string {
 	var all []string
 	for key, value := range values {
 		all = append(all, d.digest(what, key, value))
@@ -77,9 +78,9 @@ func (d digester) pairs(what string, values map[string]string) []string {
 	return all
 }
 
-// missing returns the parts of p that got lacks. The target's controllers and webhooks may add labels, annotations and
+// Missing returns the parts of p that got lacks. The target's controllers and webhooks may add labels, annotations and
 // owners; all fields must be the same. running reports whether the target's controllers may have acted already.
-func (p parts) missing(got parts, running bool) []string {
+func (p Parts) Missing(got Parts, running bool) []string {
 	keys := maps.Clone(p.Fields)
 	if keys == nil {
 		keys = map[string]string{}
@@ -104,6 +105,12 @@ func (p parts) missing(got parts, running bool) []string {
 		}
 	}
 	return names
+}
+
+// WithoutOwners returns the parts without the owners.
+func (p Parts) WithoutOwners() Parts {
+	p.Owners = nil
+	return p
 }
 
 // content returns a field as JSON. A number is the same whether it was read from a file or an API server, and an empty

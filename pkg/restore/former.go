@@ -1,4 +1,4 @@
-package pivot
+package restore
 
 import (
 	"bytes"
@@ -58,7 +58,7 @@ const formerBound = 20 * time.Second
 
 // probeFormer checks the cluster that was backed up, through the backup's kubeconfig and through those that others
 // kept. A forged backup could name a cluster of the forger's choice. It changes nothing there.
-func (in RestoreInput) probeFormer(ctx context.Context) formerManagement {
+func (in Input) probeFormer(ctx context.Context) formerManagement {
 	own := in.managerKubeconfig()
 	m := formerManagement{state: formerSilent, err: errors.New("the backup holds no kubeconfig of it")}
 	if own != nil {
@@ -86,7 +86,7 @@ func (in RestoreInput) probeFormer(ctx context.Context) formerManagement {
 }
 
 // askBy checks that cluster through one kubeconfig.
-func (in RestoreInput) askBy(ctx context.Context, kubeconfig []byte) formerManagement {
+func (in Input) askBy(ctx context.Context, kubeconfig []byte) formerManagement {
 	ctx, cancel := context.WithTimeout(ctx, formerBound)
 	defer cancel()
 	ask := in.Ask
@@ -118,7 +118,7 @@ func (in RestoreInput) askBy(ctx context.Context, kubeconfig []byte) formerManag
 
 // look reads which of the backup's Clusters that cluster holds, and whether Flux would restore them. It returns an
 // error for what it could not read.
-func (m *formerManagement) look(ctx context.Context, c client.Client, in RestoreInput) error {
+func (m *formerManagement) look(ctx context.Context, c client.Client, in Input) error {
 	clusters, err := capi.Clusters(ctx, c, in.Backup.Manifest.Namespace)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (m *formerManagement) look(ctx context.Context, c client.Client, in Restore
 const definitionKustomization = "cluster"
 
 // clusters returns the Clusters of the backup.
-func (in RestoreInput) clusters() []capi.Object {
+func (in Input) clusters() []capi.Object {
 	var all []capi.Object
 	for _, u := range in.Backup.Section(backup.Objects) {
 		if o := capi.ObjectOf(u); o.Kind == clusterv1.ClusterKind && isPausable(o) {
@@ -166,7 +166,7 @@ func (in RestoreInput) clusters() []capi.Object {
 
 // managerKubeconfig returns the kubeconfig that Cluster API kept for the cluster that was backed up; nil if the backup
 // lacks it.
-func (in RestoreInput) managerKubeconfig() []byte {
+func (in Input) managerKubeconfig() []byte {
 	m := in.Backup.Manifest
 	for _, u := range in.Backup.Section(backup.Objects) {
 		if u.GetKind() != "Secret" || u.GetNamespace() != m.Namespace ||

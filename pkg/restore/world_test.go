@@ -1,4 +1,4 @@
-package pivot_test
+package restore_test
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,11 +20,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/restore"
 )
 
 // restoring is a restore over fake clusters.
 type restoring struct {
-	pivot.RestoreInput
+	restore.Input
 	old   client.Client // the cluster that the backup is of; nil: it does not answer
 	asked int           // how often that was asked
 	made  int           // objects that were created in place of clusterctl
@@ -42,7 +43,7 @@ func newRestoring(t *testing.T, edits ...fixture.Edit) *restoring {
 	r.backUp(t, edits...)
 	r.Target = clusters.Side{Client: target().client(t), Kubeconfig: "/tmp/target.kubeconfig"}
 	r.Restore = func(ctx context.Context, in capi.RestoreInput) error { return r.createByHand(ctx, in.Objects) }
-	r.Former = []pivot.FormerKubeconfig{{Path: "/state/kubeconfig",
+	r.Former = []restore.Former{{Path: "/state/kubeconfig",
 		Content: []byte(strings.Replace(oldKubeconfig, "hunter2", "another-token", 1))}}
 	r.Ask = func([]byte) (client.Client, string, error) {
 		r.asked++
@@ -56,7 +57,8 @@ func newRestoring(t *testing.T, edits ...fixture.Edit) *restoring {
 
 func (r *restoring) backUp(t *testing.T, edits ...fixture.Edit) {
 	t.Helper()
-	k := keeper(t)
+	k := pivot.Keeper{Dir: t.TempDir(), Version: "v1",
+		Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}
 	edits = append([]fixture.Edit{
 		fixture.Unset("Secret", "mgmt-kubeconfig", "stringData"),
 		fixture.Set("Secret", "mgmt-kubeconfig", base64.StdEncoding.EncodeToString([]byte(oldKubeconfig)), "data",
@@ -122,33 +124,19 @@ func (r *restoring) patch(t *testing.T, kind, name, patch string) {
 		client.RawPatch(types.MergePatchType, []byte(patch))))
 }
 
-var (
-	releaseKind       = schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}
-	kustomizationKind = schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1",
-		Kind: "Kustomization"}
-)
-
 // oldCluster returns the answering cluster that was backed up; with Flux if suspended says which of its objects are
 // suspended.
 func oldCluster(t *testing.T, objects []*unstructured.Unstructured, suspended ...bool) client.Client {
 	t.Helper()
-	crds := []*apiextensionsv1.CustomResourceDefinition{fixture.CRDOf(releaseKind), fixture.CRDOf(kustomizationKind)}
+	crds := []*apiextensionsv1.CustomResourceDefinition{fixture.CRDOf(fixture.ReleaseKind),
+		fixture.CRDOf(fixture.KustomizationKind)}
 	c, err := fixture.FakeClient(crds)
 	must(t, err)
 	must(t, fixture.Create(t.Context(), c, fixture.Namespace, objects))
 	for i, is := range suspended {
-		must(t, c.Create(t.Context(), fluxObject(i, is)))
+		must(t, c.Create(t.Context(), fixture.FluxObject(i, is)))
 	}
 	return c
-}
-
-// fluxObject is the release, or the Kustomization that applies the definition.
-func fluxObject(i int, suspended bool) *unstructured.Unstructured {
-	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"suspend": suspended}}}
-	u.SetGroupVersionKind([]schema.GroupVersionKind{releaseKind, kustomizationKind}[i])
-	u.SetNamespace("flux-system")
-	u.SetName([]string{"telco-cloud-init", "cluster"}[i])
-	return u
 }
 
 // movedOut suspends Flux in the old cluster as a move of the definition out of it does.
@@ -156,7 +144,7 @@ func movedOut(t *testing.T, c client.Client) client.Client {
 	t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.SuspendedAnnotation,
 		owned.SuspendedFor(scope.Namespace, scope.Cluster))
-	must(t, c.Patch(t.Context(), fluxObject(0, true), client.RawPatch(types.MergePatchType, []byte(patch))))
+	must(t, c.Patch(t.Context(), fixture.FluxObject(0, true), client.RawPatch(types.MergePatchType, []byte(patch))))
 	return c
 }
 

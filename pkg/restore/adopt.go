@@ -1,4 +1,4 @@
-package pivot
+package restore
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type Adoption struct {
 
 // Adopt checks once how far the target has adopted the Clusters of a restored backup.
 func Adopt(ctx context.Context, target clusters.Side, b *backup.Backup) (Adoption, error) {
-	in := RestoreInput{Backup: b}
+	in := Input{Backup: b}
 	var a Adoption
 	clusters, err := capi.Clusters(ctx, target.Client, b.Manifest.Namespace)
 	if err != nil {

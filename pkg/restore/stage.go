@@ -1,22 +1,23 @@
-package pivot
+package restore
 
 import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
-// RestoreStage is how far the restore of a backup has come, derived from the target alone.
-type RestoreStage string
+// Stage is how far the restore of a backup has come, derived from the target alone.
+type Stage string
 
 // The stages of a restore, in their order.
 const (
-	RestoreEmpty    RestoreStage = "empty"    // the target holds nothing of the backup
-	RestoreBegun    RestoreStage = "begun"    // some of it exists unchanged, no Cluster is active
-	RestoreHeld     RestoreStage = "held"     // all of it exists, and Clusters wait to be resumed
-	RestoreDone     RestoreStage = "done"     // all of it exists, and no Cluster waits
-	RestoreConflict RestoreStage = "conflict" // no restore of this backup leaves this state
+	Empty    Stage = "empty"    // the target holds nothing of the backup
+	Begun    Stage = "begun"    // some of it exists unchanged, no Cluster is active
+	Held     Stage = "held"     // all of it exists, and Clusters wait to be resumed
+	Done     Stage = "done"     // all of it exists, and no Cluster waits
+	Conflict Stage = "conflict" // no restore of this backup leaves this state
 )
 
 // targetState is what a target holds of a backup. Objects of the whole cluster are not counted.
@@ -30,7 +31,7 @@ type targetState struct {
 
 // targetObject is one object of the backup.
 type targetObject struct {
-	recorded
+	record.Entry
 	there bool
 	wrong []string // its changed parts
 }
@@ -70,21 +71,21 @@ func (s targetState) differing() []string {
 	return all
 }
 
-// judgeRestore returns the stage from what the target holds. A restore creates nothing if a Cluster is active already,
+// judge returns the stage from what the target holds. A restore creates nothing if a Cluster is active already,
 // and resumes nothing before all objects exist unchanged.
-func judgeRestore(s targetState) RestoreStage {
+func judge(s targetState) Stage {
 	missing, judged := len(s.missing()), len(s.counted())
 	switch {
 	case len(s.differing()) > 0, missing > 0 && s.resumed():
-		return RestoreConflict
+		return Conflict
 	case missing == judged:
-		return RestoreEmpty
+		return Empty
 	case missing > 0:
-		return RestoreBegun
+		return Begun
 	case len(s.pausedByRestore) > 0:
-		return RestoreHeld
+		return Held
 	}
-	return RestoreDone
+	return Done
 }
 
 // reasons describes the differences between the target and the backup.
@@ -117,7 +118,7 @@ func (s targetState) warnings() []string {
 }
 
 // remedies warns of what replaces machines automatically: in a cluster whose API is gone, no machine becomes healthy.
-func (in RestoreInput) remedies() []string {
+func (in Input) remedies() []string {
 	var all []string
 	for _, u := range in.Backup.Section(backup.Objects) {
 		if u.GetKind() == "MachineHealthCheck" {

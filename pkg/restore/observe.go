@@ -1,4 +1,4 @@
-package pivot
+package restore
 
 import (
 	"context"
@@ -14,16 +14,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
 // restoration is one restore, with what is known of the target.
 type restoration struct {
-	in     RestoreInput
-	graph  *capi.Graph // of the backup, as it would be on the target
-	digest digester
-	record []recorded
+	in     Input
+	digest record.Digester
+	record []record.Entry
 	now    targetState
-	stage  RestoreStage
+	stage  Stage
 }
 
 func (r *restoration) reasons() []string { return r.now.reasons() }
@@ -41,29 +41,29 @@ func (r *restoration) observe(ctx context.Context) error {
 	s := targetState{}
 	found := map[capi.Key]*unstructured.Unstructured{}
 	for _, want := range r.record {
-		u, known := there.Get(byKey[want.object().Key()])
+		u, known := there.Get(byKey[want.Object().Key()])
 		if !known {
 			if u, err = r.elsewhere(ctx, want); err != nil {
 				return err
 			}
 		}
-		found[want.object().Key()] = u
+		found[want.Object().Key()] = u
 		s.place(want, u)
 	}
 	for _, want := range r.record {
-		s.objects = append(s.objects, r.hold(want, found[want.object().Key()], there, s.resumed()))
+		s.objects = append(s.objects, r.hold(want, found[want.Object().Key()], there, s.resumed()))
 	}
 	for _, o := range s.objects {
 		if o.Shared && len(o.wrong) > 0 {
 			s.shared = append(s.shared, o.String()+" "+strings.Join(o.wrong, " and ")+" than in the backup")
 		}
 	}
-	r.now, r.stage = s, judgeRestore(s)
+	r.now, r.stage = s, judge(s)
 	return nil
 }
 
 // elsewhere reads an object of another namespace, which the graph may not include; nil if it does not exist.
-func (r *restoration) elsewhere(ctx context.Context, want recorded) (*unstructured.Unstructured, error) {
+func (r *restoration) elsewhere(ctx context.Context, want record.Entry) (*unstructured.Unstructured, error) {
 	if want.Namespace == r.in.Backup.Manifest.Namespace {
 		return nil, nil
 	}
@@ -81,14 +81,14 @@ func (r *restoration) elsewhere(ctx context.Context, want recorded) (*unstructur
 }
 
 // place sorts Clusters and ClusterClasses by whether they act.
-func (s *targetState) place(want recorded, u *unstructured.Unstructured) {
-	group := want.object().Key().Group
+func (s *targetState) place(want record.Entry, u *unstructured.Unstructured) {
+	group := want.Object().Key().Group
 	if u == nil || group != clusterv1.GroupVersion.Group {
 		return
 	}
 	value, annotated := u.GetAnnotations()[clusterv1.PausedAnnotation]
 	paused, _, _ := unstructured.NestedBool(u.Object, "spec", "paused")
-	switch o := want.object(); {
+	switch o := want.Object(); {
 	case want.Kind == clusterv1.ClusterClassKind && value == owned.RestoringMark:
 		s.pausedByRestore = append([]capi.Object{o}, s.pausedByRestore...) // before the Clusters that use it
 	case want.Kind != clusterv1.ClusterKind:
@@ -102,13 +102,13 @@ func (s *targetState) place(want recorded, u *unstructured.Unstructured) {
 }
 
 // hold compares an object with the backup.
-func (r *restoration) hold(want recorded, u *unstructured.Unstructured, there *capi.Graph,
+func (r *restoration) hold(want record.Entry, u *unstructured.Unstructured, there *capi.Graph,
 	running bool) targetObject {
-	o := targetObject{recorded: want, there: u != nil}
+	o := targetObject{Entry: want, there: u != nil}
 	if u == nil {
 		return o
 	}
-	for _, part := range want.missing(r.digest.parts(u), running) {
+	for _, part := range want.Missing(r.digest.Parts(u), running) {
 		o.wrong = append(o.wrong, "has another "+part)
 	}
 	if want.Shared {

@@ -1,4 +1,4 @@
-package pivot
+package restore
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // references creates what the objects refer to and the target lacks, while the Clusters are paused. It never overwrites
@@ -28,7 +29,7 @@ func (r *restoration) references(ctx context.Context) (created []capi.Object, wa
 		err := r.in.Target.Client.Get(ctx, client.ObjectKeyFromObject(u), there)
 		switch {
 		case err == nil:
-			if wrong := r.digest.parts(u).withoutOwners().missing(r.digest.parts(there), true); len(wrong) > 0 {
+			if wrong := r.digest.Parts(u).WithoutOwners().Missing(r.digest.Parts(there), true); len(wrong) > 0 {
 				warnings = append(warnings, fmt.Sprintf("%s, which the objects refer to, has another %s on the target "+
 					"than in the backup, and is left as it is", o, strings.Join(wrong, ", ")))
 			}
@@ -44,7 +45,7 @@ func (r *restoration) references(ctx context.Context) (created []capi.Object, wa
 		switch {
 		case err == nil:
 			created = append(created, o)
-		case judged(err), meta.IsNoMatchError(err):
+		case kube.IsVerdict(err), meta.IsNoMatchError(err):
 			warnings = append(warnings, fmt.Sprintf(
 				"%s, which the objects refer to, could not be created on the target: %v", o, err))
 		default:
@@ -79,9 +80,4 @@ func (r *restoration) fresh(ctx context.Context, u *unstructured.Unstructured) (
 	}
 	fresh.SetOwnerReferences(owners)
 	return fresh, nil
-}
-
-func (p parts) withoutOwners() parts {
-	p.Owners = nil
-	return p
 }
