@@ -123,7 +123,7 @@ var arrows = map[string]rule{
 
 	// verbs
 	"pivot": {[]string{"fault", "capi", "clusters", "owned", "backup", "kube", "pivot/record",
-		"lease", "readiness"},
+		"lease", "oneline", "readiness"},
 		"a pivot ends when its lease is lost, and only then before its end; it is planned and judged from two API " +
 			"servers"},
 	"pivot/record": {[]string{"backup", "capi", "clusters", "owned"},
@@ -160,7 +160,7 @@ var arrows = map[string]rule{
 	"cli": {[]string{"fault", "event", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline", "render",
 		"definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline",
-		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "pivot", "restore",
+		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "restore",
 		"clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
@@ -221,6 +221,7 @@ var testArrows = map[string]map[string]string{
 	"down": {"event": "what a deletion waits for is heard",
 		"kind": "the world of a look has a provider of bootstrap clusters"},
 	"trace":     {"event": "a run is made of its events"},
+	"manifests": {"oci": "the code of a file that is not served"},
 	"drift":     {"source": "what is compared was installed as a run installs it"},
 	"bootstrap": {"event": "what a look at the manifests warns of is heard"},
 	"environment": {
@@ -228,6 +229,7 @@ var testArrows = map[string]map[string]string{
 		"kube": "the chart is installed on a real API server that has Flux's definitions",
 	},
 	"cli": {
+		"pivot":            "the backup that is restored",
 		"internal/fixture": "the management cluster whose pivot is shown",
 		"internal/testenv": "the API servers between which it would be moved",
 		"owned":            "the annotation with which a pivot suspends Flux",

@@ -73,9 +73,9 @@ func (o *pivotPlanOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if o.output.format == "json" {
-		err = oneline.WriteJSON(o.streams.Out, documentOf(run.Environment.Name(), preview), "  ")
+		err = oneline.WriteJSON(o.streams.Out, preview.Document(run.Environment.Name()), "  ")
 	} else {
-		err = printPreview(o.streams.Out, preview)
+		err = preview.Print(o.streams.Out)
 	}
 	if err != nil {
 		return fmt.Errorf("print the plan: %w", err)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
@@ -14,9 +13,6 @@ import (
 
 // diagnosisPause is the interval of diagnoses with status --watch. Causes change less often than states.
 const diagnosisPause = 30 * time.Second
-
-// sureAfter is the time between two diagnoses that confirm a cause. A single one may catch a transient state.
-const sureAfter = 10 * time.Second
 
 // diagnosedStatus observes an environment and diagnoses objects that are not ready.
 type diagnosedStatus struct {
@@ -51,33 +47,11 @@ func (d *diagnosedStatus) healthOf(ctx context.Context, c *kube.Cluster) status.
 	return d.health
 }
 
-// diagnose finds causes. A cause lasts only if a second diagnosis confirms it.
+// diagnose finds causes.
 func (d *diagnosedStatus) diagnose(ctx context.Context) error {
-	found, err := diagnose.Run(ctx, d.world)
-	first := causesOf(found)
-	lasts := func(c status.Cause) bool { return c.Lasting }
-	if err == nil && slices.ContainsFunc(first, lasts) {
-		timer := time.NewTimer(sureAfter)
-		defer timer.Stop()
-		select {
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-timer.C:
-			found, err = diagnose.Run(ctx, d.world)
-		}
-	}
-	d.causes, d.as = inBoth(first, causesOf(found)), time.Now()
+	found, err := diagnose.Confirmed(ctx, d.world)
+	d.causes, d.as = causesOf(found), time.Now()
 	return err
-}
-
-// inBoth returns the later causes. A cause lasts only if it is in both lists.
-func inBoth(earlier, later []status.Cause) []status.Cause {
-	for i, c := range later {
-		later[i].Lasting = c.Lasting && slices.ContainsFunc(earlier, func(e status.Cause) bool {
-			return e.Lasting && e.Object == c.Object && e.Cluster == c.Cluster && e.Remedy == c.Remedy
-		})
-	}
-	return later
 }
 
 func causesOf(found diagnose.Report) []status.Cause {

@@ -55,10 +55,7 @@ func permanentCauses(ctx context.Context, looking *clusters.World, began time.Ti
 		return nil, err
 	}
 	var causes []rollout.Cause
-	for _, f := range report.Findings {
-		if !f.Lasting() || !f.At.IsZero() && f.At.Before(began) {
-			continue
-		}
+	for _, f := range report.Permanent(began) {
 		delays := slices.Clone(f.Delays)
 		for _, link := range f.Chain {
 			delays = append(delays, link.Object)

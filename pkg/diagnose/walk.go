@@ -32,11 +32,13 @@ type Finding struct {
 	Delays []string `json:"delays,omitempty"`
 
 	matchDespiteChildren bool
+	unconfirmed          bool // an earlier diagnosis has not found it
 }
 
-// Lasting reports whether the cause is permanent: high confidence, current, and neither transient nor a warning.
+// Lasting reports whether the cause is permanent: high confidence, current, and neither transient nor a warning. After
+// Confirmed, two diagnoses have found it.
 func (f Finding) Lasting() bool {
-	return f.Confidence == readiness.HighConfidence && !f.Transient && !f.Past && f.Severity != readiness.Warning
+	return !f.unconfirmed && f.Confidence == readiness.HighConfidence && !f.Transient && !f.Past && f.Severity != readiness.Warning
 }
 
 // Link is an object on the path to a cause.

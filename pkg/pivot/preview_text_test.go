@@ -1,4 +1,4 @@
-package cli
+package pivot_test
 
 import (
 	"bytes"
@@ -63,15 +63,15 @@ func TestPivotPlanIsShown(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := &bytes.Buffer{}
-			if err := printPreview(text, preview); err != nil {
+			if err := preview.Print(text); err != nil {
 				t.Fatal(err)
 			}
-			golden.Check(t, "pivot/"+name+".txt", text.Bytes())
-			document, err := json.MarshalIndent(documentOf("kubeadm-capd", preview), "", "  ")
+			golden.Check(t, "preview/"+name+".txt", text.Bytes())
+			document, err := json.MarshalIndent(preview.Document("kubeadm-capd"), "", "  ")
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Check(t, "pivot/"+name+".json", append(document, '\n'))
+			golden.Check(t, "preview/"+name+".json", append(document, '\n'))
 		})
 	}
 }

@@ -1,22 +1,21 @@
-package cli
+package pivot
 
 import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// pivotPlanVersion is that of the form of the document. What is added to it leaves the version as it is.
-const pivotPlanVersion = 1
+// documentVersion is that of the form of the document. What is added to it leaves the version as it is.
+const documentVersion = 1
 
-// pivotPlanDocument is what `pivot plan -o json` prints. Its lists are never null.
-type pivotPlanDocument struct {
+// PreviewDocument is what `pivot plan -o json` prints. Its lists are never null.
+type PreviewDocument struct {
 	Type          string        `json:"type"` // "pivot-plan"
 	SchemaVersion int           `json:"schemaVersion"`
 	Environment   string        `json:"environment"`
 	Namespace     string        `json:"namespace"`
 	Cluster       string        `json:"cluster"`
-	Phase         pivot.Phase   `json:"phase"`
-	Stage         pivot.Stage   `json:"stage,omitempty"` // of an interrupted pivot
+	Phase         Phase         `json:"phase"`
+	Stage         Stage         `json:"stage,omitempty"` // of an interrupted pivot
 	MayStart      bool          `json:"mayStart"`
 	Moves         []movedObject `json:"moves"` // in the order in which they are created
 	Stays         []stayObject  `json:"stays"`
@@ -44,26 +43,27 @@ type stayObject struct {
 	NeededBy []objectName `json:"neededBy"`
 	Reason   string       `json:"reason"`
 	Remedy   string       `json:"remedy,omitempty"`
-	Rule     pivot.Rule   `json:"rule,omitempty"` // that refuses the move because of it
+	Rule     Rule         `json:"rule,omitempty"` // that refuses the move because of it
 }
 
 type refusalLine struct {
-	Rule   pivot.Rule `json:"rule"`
-	Object string     `json:"object,omitempty"`
-	Reason string     `json:"reason"`
-	Remedy string     `json:"remedy"`
+	Rule   Rule   `json:"rule"`
+	Object string `json:"object,omitempty"`
+	Reason string `json:"reason"`
+	Remedy string `json:"remedy"`
 }
 
 type stepLine struct {
-	Action  pivot.Action `json:"action"`
-	Where   pivot.Where  `json:"where"`
+	Action  Action       `json:"action"`
+	Where   Where        `json:"where"`
 	Objects []objectName `json:"objects"`
 	Command string       `json:"command,omitempty"`
 }
 
-func documentOf(environment string, p pivot.Preview) pivotPlanDocument {
-	d := pivotPlanDocument{
-		Type: "pivot-plan", SchemaVersion: pivotPlanVersion, Environment: environment, Namespace: p.Scope.Namespace,
+// Document returns the preview for programs. environment is the name of the environment.
+func (p Preview) Document(environment string) PreviewDocument {
+	d := PreviewDocument{
+		Type: "pivot-plan", SchemaVersion: documentVersion, Environment: environment, Namespace: p.Scope.Namespace,
 		Cluster: p.Scope.Cluster,
 		Phase:   p.State.Phase, Stage: p.State.Stage, MayStart: p.MayStart(),
 		Moves: []movedObject{}, Stays: []stayObject{}, Refusals: []refusalLine{}, Recovery: []stepLine{},

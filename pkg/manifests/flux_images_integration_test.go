@@ -1,6 +1,6 @@
 //go:build integration
 
-package cli
+package manifests
 
 import (
 	"context"

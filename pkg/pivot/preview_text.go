@@ -1,4 +1,4 @@
-package cli
+package pivot
 
 import (
 	"cmp"
@@ -10,11 +10,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// printPreview writes a preview for a person.
-func printPreview(out io.Writer, p pivot.Preview) error {
+// Print writes the preview for a person.
+func (p Preview) Print(out io.Writer) error {
 	b := &strings.Builder{}
 	cluster := fmt.Sprintf("Cluster %s/%s", p.Scope.Namespace, p.Scope.Cluster)
 	switch {
@@ -38,7 +37,7 @@ func printPreview(out io.Writer, p pivot.Preview) error {
 	return err
 }
 
-func printRecovery(b *strings.Builder, cluster string, p pivot.Preview) {
+func printRecovery(b *strings.Builder, cluster string, p Preview) {
 	oneline.Fprintf(b, "%s: an earlier move was interrupted, at the stage %q: %d objects are at the source, %d on the "+
 		"target.\n",
 		cluster, p.State.Stage, len(p.State.Source.Objects), len(p.State.Target.Objects))
@@ -61,20 +60,20 @@ func printRecovery(b *strings.Builder, cluster string, p pivot.Preview) {
 	}
 }
 
-func inWords(s pivot.Step) string {
+func inWords(s Step) string {
 	var names []string
 	for _, o := range s.Objects {
 		names = append(names, o.String())
 	}
 	objects := strings.Join(names, ", ")
 	switch s.Action {
-	case pivot.ActionResume:
+	case ActionResume:
 		return fmt.Sprintf("resume at the %s: %s", s.Where, objects)
-	case pivot.ActionMove:
+	case ActionMove:
 		return "move again: objects of the source overwrite those on the target"
-	case pivot.ActionCompare:
+	case ActionCompare:
 		return "compare: the target has all objects unchanged"
-	case pivot.ActionDelete:
+	case ActionDelete:
 		return fmt.Sprintf("delete at the %s, because the target has them: %s", s.Where, objects)
 	}
 	return string(s.Action)
@@ -82,7 +81,7 @@ func inWords(s pivot.Step) string {
 
 // printMoves writes the objects that move as a tree. The number before each object is its group: owners are created
 // before their dependents.
-func printMoves(b *strings.Builder, cluster string, p pivot.Preview) {
+func printMoves(b *strings.Builder, cluster string, p Preview) {
 	all := slices.Concat(p.Groups...)
 	oneline.Fprintf(b, "%s: %d objects would move, in %d groups, one after the other (the number of the group is in "+
 		"front):\n", cluster, len(all), len(p.Groups))
@@ -129,9 +128,9 @@ func called(o capi.Object, scope clusters.Scope) string {
 
 // printStays writes the objects that would be left behind: needed ones with reason and remedy, others one line per
 // kind.
-func printStays(b *strings.Builder, stays []pivot.LeftBehind) {
+func printStays(b *strings.Builder, stays []LeftBehind) {
 	idle, kinds := map[string][]string{}, []string{}
-	var needed []pivot.LeftBehind
+	var needed []LeftBehind
 	for _, stay := range stays {
 		if stay.Rule != "" {
 			needed = append(needed, stay)
@@ -166,22 +165,22 @@ func printStays(b *strings.Builder, stays []pivot.LeftBehind) {
 }
 
 // printRefusals writes why a move must not start. Objects left behind are already listed above.
-func printRefusals(b *strings.Builder, p pivot.Preview) {
+func printRefusals(b *strings.Builder, p Preview) {
 	if len(p.Refusals) > 0 {
 		oneline.Fprintf(b, "\nA move must not start:\n")
 	}
 	shown := map[string]bool{}
 	for _, stay := range p.Stays {
-		if stay.Rule == pivot.RuleObjects {
+		if stay.Rule == RuleObjects {
 			shown[stay.Object.String()] = true
 		}
 	}
 	if len(shown) > 0 {
-		oneline.Fprintf(b, "  [%s] %d objects would be left behind, but should move: see above\n", pivot.RuleObjects,
+		oneline.Fprintf(b, "  [%s] %d objects would be left behind, but should move: see above\n", RuleObjects,
 			len(shown))
 	}
 	for _, r := range p.Refusals {
-		if r.Rule == pivot.RuleObjects && shown[r.Object] {
+		if r.Rule == RuleObjects && shown[r.Object] {
 			continue
 		}
 		oneline.Fprintf(b, "  [%s] %s\n", r.Rule, r.Error())

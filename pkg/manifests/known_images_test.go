@@ -1,4 +1,4 @@
-package cli
+package manifests
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func TestKnownImages(t *testing.T) {
 			"resources: [https://example.org/" + name + ".yaml]\n")}
 	}
 	options.FS, options.Fetch = files, releases{lost: []string{"/capi.yaml", "/cert-manager.yaml", flux.ManifestsURL}}
-	images, notes, err := knownImages(t.Context(), env, options)
+	images, notes, err := KnownImages(t.Context(), env, options)
 	for _, want := range []string{"registry.example/capd:v1", "registry.example/cni-calico:v1"} {
 		if !slices.Contains(images, want) {
 			t.Errorf("%s is not known: %v", want, images)
