@@ -86,7 +86,7 @@ func checkProviders(_ context.Context, v *view) ([]*Refusal, error) {
 			refuse(p.Name, "version %s at the source, %s on the target", p.Version, t.Version)
 		}
 		if !t.Ready {
-			refuse(p.Name, "not ready on the target: %s", t.Message)
+			refusals = append(refusals, unready(t, "on the target"))
 		}
 	}
 	return append(refusals, recordedProviders(v)...), nil
@@ -97,10 +97,14 @@ func checkReady(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	for _, p := range v.sourceProviders {
 		if !p.Ready {
-			refusals = append(refusals, provider(p.Name, "not ready at the source: %s", p.Message))
+			refusals = append(refusals, unready(p, "at the source"))
 		}
 	}
 	return refusals, nil
+}
+
+func unready(p capi.Provider, where string) *Refusal {
+	return provider(p.Name, "not ready %s: %s", where, p.Message)
 }
 
 func provider(name, format string, args ...any) *Refusal {

@@ -64,7 +64,8 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := p.world.KeepBootstrapKubeconfig(bootstrap); err != nil {
 		return err
 	}
-	pivot.AwaitActing(ctx, p.world.Side(management), func(what string) { report.Progress("waiting: %s", what) })
+	pivot.AwaitReady(ctx, p.world.Side(bootstrap), p.world.Side(management), p.scope,
+		func(what string) { report.Progress("waiting: %s", what) })
 	result, err := pivot.Run(ctx, p.input(bootstrap, management, report))
 	if err != nil {
 		return err
