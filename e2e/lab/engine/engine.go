@@ -47,6 +47,7 @@ func Ensure(ctx context.Context, root string, say *progress.Printer) error {
 	if err := say.Step("start the Docker engine", func() error { return start(ctx, root) }); err != nil {
 		return err
 	}
+	weighContainers(cpuController, say)
 	return probe(ctx, root)
 }
 
