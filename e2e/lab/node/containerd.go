@@ -21,9 +21,16 @@ const registryTable = `
   config_path = "/etc/containerd/certs.d"
 `
 
+// runtimeTable has containerd read the counters of each container every 30 s and not, as from 2.2 on, every second:
+// with the 40 containers of two clusters that took a fifth of two cores.
+const runtimeTable = `
+[plugins."io.containerd.cri.v1.runtime"]
+  stats_collect_period = "30s"
+`
+
 // containerdConfig edits kind's configuration: the pause image that this node holds, no negative oom scores (a host
-// without CAP_SYS_RESOURCE refuses them), and registry mirrors. kind's file may change, so each edit must find its
-// place.
+// without CAP_SYS_RESOURCE refuses them), registry mirrors, and fewer readings of counters. kind's file may change, so
+// each edit must find its place.
 func containerdConfig(config []byte, pause string) ([]byte, error) {
 	text := string(config)
 	if !sandboxImage.MatchString(text) || !oomScore.MatchString(text) || !strings.Contains(text, criTable) {
@@ -35,5 +42,5 @@ func containerdConfig(config []byte, pause string) ([]byte, error) {
 	}
 	text = sandboxImage.ReplaceAllString(text, fmt.Sprintf("sandbox_image = %q", pause))
 	text = oomScore.ReplaceAllString(text, "restrict_oom_score_adj = true")
-	return []byte(text + registryTable), nil
+	return []byte(text + registryTable + runtimeTable), nil
 }

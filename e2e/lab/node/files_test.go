@@ -20,6 +20,7 @@ func TestContainerdConfig(t *testing.T) {
 	for _, want := range []string{
 		`sandbox_image = "registry.k8s.io/pause:3.10.2"`, "restrict_oom_score_adj = true",
 		"[plugins.\"io.containerd.grpc.v1.cri\".registry]\n  config_path = \"/etc/containerd/certs.d\"",
+		"[plugins.\"io.containerd.cri.v1.runtime\"]\n  stats_collect_period = \"30s\"",
 	} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("no %s in\n%s", want, got)
