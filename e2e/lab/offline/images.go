@@ -19,6 +19,8 @@ import (
 const (
 	// recipe is part of every image's key: raise it when the way images are made changes.
 	recipe = "2"
+	// nodeRecipe is the same for the images of nodes alone.
+	nodeRecipe = "1"
 	// hostCertificates is where Debian keeps all certificate authorities in one file.
 	hostCertificates = "/etc/ssl/certs/ca-certificates.crt"
 	// path is what an image of Docker has when it says nothing.

@@ -94,7 +94,7 @@ func (b *builder) nodeImage(ctx context.Context, inside []part) (part, error) {
 	}
 	spec, keys := b.nodeSpec(inside)
 	spec.KindModule, spec.Network, spec.Rootfs = kind, network, rootfs.Archive
-	key := store.Key(append(keys, recipe, filepath.Base(kind), string(network), rootfs.Key)...)
+	key := store.Key(append(keys, recipe, nodeRecipe, filepath.Base(kind), string(network), rootfs.Key)...)
 	entry := b.moduleEntry("kindest/node:"+spec.KubernetesVersion, "kubernetes")
 	entry.Load, entry.DebianBased = bundle.LoadDocker, true
 	return b.makeImage("node", key, entry, func(work string) (made v1.Image, err error) {
