@@ -41,7 +41,7 @@ func draw(out io.Writer, frames []frame) error {
 	w, h := int(width*charWidth)+2*margin, height*lineHeight+2*margin
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img">`+"\n", w, h)
-	b.WriteString("<title>cluster-init up kubeadm-capd on a terminal, a real run, played faster</title>\n" + style + "\n")
+	b.WriteString("<title>cluster-init up on a terminal, a real run, played faster</title>\n" + style + "\n")
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="10" fill="#011627">`, w, h)
 	fmt.Fprintf(&b, `<animate id="run" attributeName="opacity" from="1" to="1" begin="0s;run.end" dur="%s"/></rect>`+
 		"\n", seconds(total))

@@ -38,7 +38,8 @@ type Finding struct {
 // Lasting reports whether the cause is permanent: high confidence, current, and neither transient nor a warning. After
 // Confirmed, two diagnoses have found it.
 func (f Finding) Lasting() bool {
-	return !f.unconfirmed && f.Confidence == readiness.HighConfidence && !f.Transient && !f.Past && f.Severity != readiness.Warning
+	return !f.unconfirmed && f.Confidence == readiness.HighConfidence && !f.Transient && !f.Past &&
+		f.Severity != readiness.Warning
 }
 
 // Link is an object on the path to a cause.

@@ -63,7 +63,8 @@ func TestWhatAFinishedMoveLeftPausedIsResumed(t *testing.T) {
 			fixture.Set("Cluster", "mgmt", "elsewhere", "metadata", "name")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := side{objects: append(fixture.ManagementCluster(), tenant()), edits: append(row.edits, tenantPaused)}.client(t)
+			c := side{objects: append(fixture.ManagementCluster(), tenant()),
+				edits: append(row.edits, tenantPaused)}.client(t)
 			must(t, pivot.ResumeMarked(t.Context(), clusters.Side{Client: c}, scope))
 			got := inNamespace(tenant())
 			must(t, c.Get(t.Context(), client.ObjectKeyFromObject(got), got))

@@ -71,8 +71,8 @@ func (in Input) saved(ctx context.Context, state State) (*record.Record, error) 
 	r, err := record.Read(path)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.PivotFailed, "Nothing was changed. If no file of an earlier version or of "+
-			"another cluster is to be kept, remove "+record.Marker(path)+", and run the same command again: it compares what "+
-			"is left at the source.")
+			"another cluster is to be kept, remove "+record.Marker(path)+", and run the same command again: it "+
+			"compares what is left at the source.")
 	}
 	other, err := r.OfPreviousCluster(ctx, in.Scope, in.Source, in.Target)
 	switch {
@@ -90,7 +90,8 @@ func (in Input) saved(ctx context.Context, state State) (*record.Record, error) 
 
 // moveAgain resumes the source, which is complete, and repeats the move. It suspends Flux first, because the source
 // acts again for a moment.
-func (in Input) moveAgain(ctx context.Context, state State, saved *record.Record, paused []capi.Object) (Result, error) {
+func (in Input) moveAgain(ctx context.Context, state State, saved *record.Record, paused []capi.Object) (Result,
+	error) {
 	here, err := capi.Discover(ctx, in.Source.Client, in.Scope.Namespace)
 	if err != nil {
 		return Result{}, retryable(fmt.Errorf("read the source: %w", err))
@@ -170,7 +171,8 @@ func (in Input) finish(ctx context.Context, state State, saved *record.Record, s
 
 // differing compares the target with the moved objects, each in its newest known state: what the source still has is
 // newer than the backup.
-func (in Input) differing(ctx context.Context, saved *record.Record, left []*unstructured.Unstructured) ([]string, error) {
+func (in Input) differing(ctx context.Context, saved *record.Record, left []*unstructured.Unstructured) ([]string,
+	error) {
 	d := record.NewDigester()
 	newest := map[capi.Key]bool{}
 	var now []record.Entry
@@ -182,7 +184,8 @@ func (in Input) differing(ctx context.Context, saved *record.Record, left []*uns
 	if err != nil || saved == nil {
 		return wrong, err
 	}
-	gone := slices.DeleteFunc(slices.Clone(saved.Entries), func(o record.Entry) bool { return newest[o.Object().Key()] })
+	gone := slices.DeleteFunc(slices.Clone(saved.Entries),
+		func(o record.Entry) bool { return newest[o.Object().Key()] })
 	more, err := record.Compare(ctx, in.Target, saved.Key, gone, false)
 	return slices.Concat(wrong, more), err
 }

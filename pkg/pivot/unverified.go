@@ -72,8 +72,8 @@ func VerifyBackup(ctx context.Context, target clusters.Side, scope clusters.Scop
 	}
 	if len(wrong) > 0 {
 		return fault.New(fault.PivotFailed, "an earlier move did not end as planned: "+strings.Join(wrong, "\n"),
-			"What was there before the move is in "+record.WhereIs(backup)+". Compare it with the management cluster. When "+
-				"nothing is missing that is needed, remove "+record.Marker(backup)+
+			"What was there before the move is in "+record.WhereIs(backup)+". Compare it with the management cluster. "+
+				"When nothing is missing that is needed, remove "+record.Marker(backup)+
 				", and run the same command again.")
 	}
 	return markVerified(ctx, target, scope, dir, r.Objects())

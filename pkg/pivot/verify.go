@@ -20,8 +20,8 @@ import (
 // The target's controllers run again by then. Providers of the same versions reconciled the same objects at the source
 // a moment ago, so they may still change little. Status, finalizers and the controllers' own annotations are not
 // compared. Labels, annotations and owners may be added. The replicas of what others scale may change.
-func verify(ctx context.Context, source, target clusters.Side, scope clusters.Scope, r *record.Record) (extra []capi.Object,
-	err error) {
+func verify(ctx context.Context, source, target clusters.Side, scope clusters.Scope, r *record.Record) (
+	extra []capi.Object, err error) {
 	there, err := capi.Discover(ctx, target.Client, scope.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("read the target: %w", err)

@@ -42,7 +42,8 @@ func Adopt(ctx context.Context, target clusters.Side, b *backup.Backup) (Adoptio
 			a.Unmet = append(a.Unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectCluster, Object: o.String(),
 				Message: "is not there any more"})
 		case clusters[i].Paused:
-			a.Unmet = append(a.Unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectCluster, Object: o.String(), Message: "is paused"})
+			a.Unmet = append(a.Unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectCluster, Object: o.String(),
+				Message: "is paused"})
 		case !clusters[i].Available.True():
 			a.Unmet = append(a.Unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectCluster, Object: o.String(),
 				Message: clusters[i].Available.String(), Waiting: true})
@@ -66,7 +67,8 @@ func (a *Adoption) machines(b *backup.Backup, machines []capi.Machine, restored 
 		}
 		there = append(there, m.String())
 		if !m.Ready.True() {
-			a.Unmet = append(a.Unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectMachines, Object: m.String(), Message: m.Ready.String(),
+			a.Unmet = append(a.Unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectMachines, Object: m.String(),
+				Message: m.Ready.String(),
 				Waiting: true})
 		}
 	}

@@ -40,11 +40,11 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			"cannot be asked whether it still manages the machines", "add --force mgmt"},
 		"the old cluster is gone for good": {func(_ *testing.T, r *restoring) { r.Force = true }, "", "", ""},
 		"the old cluster is active": {func(t *testing.T, r *restoring) {
-			r.Force, r.old = true, oldCluster(t, firstOf(1))
+			r.Force, r.old = true, oldCluster(t, onlyCluster())
 		}, fault.RestoreRefused, "at https://192.0.2.1, which the backup is of, answers and holds Cluster " +
 			"management/mgmt (active)", "a second cluster would act"},
 		"the old cluster is paused": {func(t *testing.T, r *restoring) {
-			objects := firstOf(1)
+			objects := onlyCluster()
 			paused(objects[0])
 			r.Force, r.old = true, oldCluster(t, objects)
 		}, fault.RestoreRefused, "Cluster management/mgmt (paused)", ""},
@@ -112,7 +112,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		}, fault.RestoreRefused, "only the backup", ""},
 		"a forged kubeconfig in the backup, and the old cluster is active": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			empty, active := oldCluster(t, nil), oldCluster(t, firstOf(1))
+			empty, active := oldCluster(t, nil), oldCluster(t, onlyCluster())
 			r.Ask = func(kubeconfig []byte) (client.Client, string, error) {
 				if strings.Contains(string(kubeconfig), "another-token") {
 					return active, "https://192.0.2.1", nil
@@ -238,11 +238,11 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			"another cluster.name"},
 		"the target has an active Cluster of that name": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, firstOf(1)))
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, onlyCluster()))
 		}, fault.RestoreRefused, "Cluster management/mgmt is active", ""},
 		"the target has a Cluster of that name that a person paused": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, firstOf(1), paused))
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, onlyCluster(), paused))
 		}, fault.RestoreRefused, "Cluster management/mgmt is paused, and not by a restore", ""},
 		"the target is deleting what a restore began": {func(t *testing.T, r *restoring) {
 			r.Force = true
@@ -282,7 +282,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 // TestAllReasonsAreSaidAtOnce: one run names whatever a person has to do.
 func TestAllReasonsAreSaidAtOnce(t *testing.T) {
 	r := newRestoring(t)
-	r.old = oldCluster(t, firstOf(1))
+	r.old = oldCluster(t, onlyCluster())
 	s := target(fixture.Set("Deployment", "capi-controller-manager", "gone", "metadata", "labels",
 		"cluster.x-k8s.io/provider"))
 	s.crds = func(crd *apiextensionsv1.CustomResourceDefinition) bool {

@@ -52,8 +52,8 @@ func tenant() *unstructured.Unstructured {
 	return u
 }
 
-// firstOf returns the first n objects of the fixture. It starts with the Cluster.
-func firstOf(n int) []*unstructured.Unstructured { return everything()[:n] }
+// onlyCluster returns the Cluster of the fixture.
+func onlyCluster() []*unstructured.Unstructured { return everything()[:1] }
 
 func oneOf(u *unstructured.Unstructured) []*unstructured.Unstructured {
 	return []*unstructured.Unstructured{u}

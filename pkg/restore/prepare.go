@@ -56,7 +56,8 @@ func (in Input) prepare(ctx context.Context) (*restoration, error) {
 			}
 			return r, old.refusal(in)
 		}
-		problems = append(problems, r.conflict(), in.ofBackup(leftOut(target)), in.ofBackup(in.unexpected(target.Graph())))
+		problems = append(problems, r.conflict(), in.ofBackup(leftOut(target)),
+			in.ofBackup(in.unexpected(target.Graph())))
 	}
 	more, err := in.unfit(ctx, target)
 	if err != nil {

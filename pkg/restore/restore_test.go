@@ -89,7 +89,7 @@ func TestARestoredClusterIsAsItWas(t *testing.T) {
 	if _, err := restore.Run(t.Context(), r.Input); err != nil {
 		t.Errorf("again, with nobody's word: %v", err)
 	}
-	r.old = oldCluster(t, firstOf(1))
+	r.old = oldCluster(t, onlyCluster())
 	if _, err := restore.Run(t.Context(), r.Input); fault.CodeOf(err) != fault.RestoreRefused {
 		t.Errorf("the old cluster is back: %v", err)
 	}
@@ -180,7 +180,7 @@ func TestWhatKeepsARestoredClusterPaused(t *testing.T) {
 		"the old cluster comes back meanwhile": {func(t *testing.T, r *restoring) {
 			restore := r.Restore
 			r.Restore = func(ctx context.Context, in capi.RestoreInput) error {
-				r.old = oldCluster(t, firstOf(1))
+				r.old = oldCluster(t, onlyCluster())
 				return restore(ctx, in)
 			}
 		}, fault.RestoreRefused, "the Clusters stay paused on the target: the management cluster mgmt at " +

@@ -128,7 +128,8 @@ func canAct(ctx context.Context, management *kube.Cluster) (proof, error) {
 			strings.Join(o.NotChecked, "; "))
 	}
 	for _, f := range readiness.Blocks(p.findings) {
-		p.unmet = append(p.unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectHealth, Object: f.Object.String(), Message: f.Cause,
+		p.unmet = append(p.unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectHealth, Object: f.Object.String(),
+			Message: f.Cause,
 			Waiting: true})
 	}
 	return p, nil

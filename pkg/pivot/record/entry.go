@@ -67,8 +67,8 @@ func (r Entry) Differences(d Digester, got *unstructured.Unstructured, running b
 	return wrong
 }
 
-// Entry returns what is recorded of an object. If a move has begun to delete the object, its annotations are those of the
-// move.
+// Entry returns what is recorded of an object. If a move has begun to delete the object, its annotations are those of
+// the move.
 func (d Digester) Entry(o capi.Object, u *unstructured.Unstructured) Entry {
 	r := Entry{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(),
 		Shared: o.Shared, Passing: ofOneMachine(u), Parts: d.Parts(u)}
