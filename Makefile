@@ -119,7 +119,7 @@ ON_OPENSTACK = CLUSTER_INIT_OPENSTACK=$$clouds CLUSTER_INIT=$(CURDIR)/bin/cluste
 
 ## e2e: `up` and `cleanup` from end to end on the lab
 # (OpenStack is installed beside the bundle's build, and started when the runs on Docker have ended: its idle daemons take a quarter of
-# two cores. One run at a time: beside others, the controllers of two clusters lose their leases)
+# two cores. The runs on OpenStack come one after the other: together they starve the controllers of the clusters)
 e2e:
 	@mkdir -p bin; $(LAB) openstack install & cloud=$$!; \
 	bundle=$$($(call PREPARE,$(E2E_ENVS),--offline)); prepared=$$?; \

@@ -76,7 +76,8 @@ var arrows = map[string]rule{
 		"information, and from nothing else"},
 	"definitions": {[]string{"fault", "unpack"}, "what the chart must know of the definitions beside it is read " +
 		"from the files of both alone"},
-	"environment": {[]string{"definitions", "fault", "helm", "kustomize", "owned", "suggest", "redact", "oneline", "unpack"},
+	"environment": {[]string{"definitions", "fault", "helm", "kustomize", "owned", "suggest", "redact", "oneline",
+		"unpack"},
 		"an environment is a value: rendered and checked without any outside system"},
 	"bundle": {[]string{"docker", "fault", "oci", "unpack"},
 		"a bundle is a folder of files; its images go into the Docker engine and into registries"},
@@ -130,8 +131,8 @@ var arrows = map[string]rule{
 		"what a move has to bring is recorded and compared in one way, for a pivot and for a restore"},
 	"restore": {[]string{"backup", "capi", "clusters", "clusters/selfmanaged", "fault", "flux", "kube", "lease", "owned",
 		"pivot", "pivot/record"},
-		"a backup is restored where the rules of a move allow it; the cluster that it is of is asked, whose kubeconfig " +
-			"is in it, and what its Flux would put back"},
+		"a restore keeps the rules of a move; it reads the cluster that was backed up, through the kubeconfig in the " +
+			"backup, and what Flux would apply there"},
 	"cleanup": {[]string{"fault", "clusters", "docker", "kind", "owned", "provider", "kube", "capi", "lease", "oneline"},
 		"cleanup discovers and deletes in the Docker engine, and in a cloud through the seam; from what both clusters " +
 			"answer it judges whether it may"},
@@ -148,8 +149,8 @@ var arrows = map[string]rule{
 		"oneline", "unpack"},
 		"what an environment comes to is compared with one cluster after the other, whoever found them"},
 	"up": {[]string{"fault", "lease", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry",
-		"rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/record", "clusters",
-		"clusters/selfmanaged", "readiness", "oneline"},
+		"rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/record",
+		"clusters", "clusters/selfmanaged", "readiness", "oneline"},
 		"the phases of `up` bring the adapters together"},
 
 	"down": {[]string{"backup", "bootstrap", "capi", "cleanup", "docker", "environment", "fault", "flux", "kube",
@@ -161,7 +162,8 @@ var arrows = map[string]rule{
 		"definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline",
 		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "restore",
-		"clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
+		"clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact",
+		"sylva", "trace", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it
@@ -235,7 +237,7 @@ var testArrows = map[string]map[string]string{
 		"owned":            "the annotation with which a pivot suspends Flux",
 	},
 	"clusters":             {"event": "what an observation waits for is reported"},
-	"clusters/selfmanaged": {"internal/fixture": "the management cluster that is asked"},
+	"clusters/selfmanaged": {"internal/fixture": "a management cluster"},
 	"pivot": {
 		"health":               "the conditions of Machines that a rule judges",
 		"clusters/selfmanaged": "the controllers of the target act after a move",

@@ -1,9 +1,10 @@
-// The program draws a kept run as docs/pictures/up.svg: what its user saw on a terminal, played faster.
+// The program draws a kept run as an animated SVG: what its user saw on a terminal, played faster.
 //
-//	go run ./e2e/recording RUN-FILE >docs/pictures/up.svg
+//	go run ./e2e/recording RUN-FILE >run.svg
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,7 +33,7 @@ func main() {
 
 func run(args []string, out io.Writer) error {
 	if len(args) != 1 {
-		return fmt.Errorf("usage: recording RUN-FILE")
+		return errors.New("usage: recording RUN-FILE")
 	}
 	recording, err := runs.Read(args[0])
 	if err != nil {

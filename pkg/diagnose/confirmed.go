@@ -12,7 +12,7 @@ import (
 const confirmAfter = 10 * time.Second
 
 // Confirmed diagnoses as Run does, and once more if a cause is permanent. Of its result, a cause lasts only if both
-// diagnoses have found it.
+// diagnoses have found it. If the first one fails, its result is returned as it is.
 func Confirmed(ctx context.Context, world *clusters.World) (Report, error) {
 	first, err := Run(ctx, world)
 	if err != nil || !slices.ContainsFunc(first.Findings, Finding.Lasting) {

@@ -44,7 +44,7 @@ func (m moveHome) run(ctx context.Context, report pipeline.Reporter) error {
 		BackupDir: m.asked.StateFolder, Recipients: m.asked.BackupRecipients, Signer: m.asked.BackupSigner,
 		Version: m.asked.Version, Patience: 2 * time.Minute, Flux: clusters.Suspension(management, m.scope),
 		Move: m.move,
-		Now:  m.now, Log: report.Log,
+		Now:  m.now, Log: report.Log, Waiting: func(what string) { report.Progress("waiting: %s", what) },
 		// From here on `up` must not keep the cluster. A refused move leaves the cluster unchanged.
 		Announce: func(ctx context.Context) error { return mark(ctx, management, m.scope) },
 	})

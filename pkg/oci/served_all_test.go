@@ -1,7 +1,6 @@
 package oci_test
 
 import (
-	"context"
 	"io"
 	"log"
 	"net/http"
@@ -30,8 +29,7 @@ func (l logins) Resolve(of authn.Resource) (authn.Authenticator, error) {
 	return authn.FromConfig(login), nil
 }
 
-// Each image is asked for with the credentials of its host. What is missing, and what cannot be asked for, are listed
-// separately.
+// ServedAll uses the credentials of each image's host. It lists missing images, and those that it cannot check.
 func TestServedAll(t *testing.T) {
 	images := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,13 +55,13 @@ func TestServedAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	mirrors := []oci.Mirror{{Host: "cached.example", URL: "http://" + host + "/cache", Only: true}}
-	missing, notChecked := oci.ServedAll(context.Background(), []string{host + "/a:v1", host + "/b:v1", "cached.example/c:v1"},
-		mirrors, "", keys)
+	missing, notChecked := oci.ServedAll(t.Context(),
+		[]string{host + "/a:v1", host + "/b:v1", "cached.example/c:v1"}, mirrors, "", keys)
 	if len(missing) != 1 || !strings.Contains(missing[0].Error(), "image "+host+"/b:v1") || len(notChecked) != 1 ||
 		notChecked[0] != "cached.example/c:v1" {
 		t.Errorf("missing %v, notChecked %v", missing, notChecked)
 	}
-	if missing, _ := oci.ServedAll(context.Background(), []string{host + "/a:v1"}, nil, "",
+	if missing, _ := oci.ServedAll(t.Context(), []string{host + "/a:v1"}, nil, "",
 		authn.NewMultiKeychain(logins{})); len(missing) != 1 || strings.Contains(missing[0].Error(), "pass") {
 		t.Errorf("without credentials: %v", missing)
 	}

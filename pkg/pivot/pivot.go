@@ -35,8 +35,8 @@ type Input struct {
 	// Signer signs the backup; without a key it is not signed.
 	Signer  backup.Signer
 	Version string // of cluster-init, for the backup; may be empty
-	// Patience bounds the wait for a resumed source to become healthy before it is moved again. Zero means a single
-	// check.
+	// Patience bounds the wait, before a move, for a provider or a Machine that is not ready, and for all that a source
+	// lacks that was resumed to be moved again. Zero means a single check.
 	Patience time.Duration
 	Flux     Flux
 	Move     Mover
@@ -45,6 +45,7 @@ type Input struct {
 	// announcement.
 	Announce func(context.Context) error
 	Log      func(string) // progress lines; nil drops them
+	Waiting  func(string) // what Patience is needed for; nil drops it
 
 	keepSuspended bool // something is on the target already
 }
@@ -54,7 +55,4 @@ type Result struct {
 	Already bool          // an earlier run had finished the pivot: the other fields are empty
 	Moved   []capi.Object // as they were at the source
 	Backup  string        // the folder, or the encrypted file, that holds what was moved
-	// Extra are objects on the target that were not planned. Its controllers run again during the verification, and may
-	// have created new ones.
-	Extra []capi.Object
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -14,9 +16,8 @@ import (
 
 // Plan is what a move would take, found without changing anything. A plan exists only if no rule refuses it.
 type Plan struct {
-	Scope     clusters.Scope
-	Objects   []capi.Object   // sorted by kind, namespace and name; never empty
-	Providers []capi.Provider // of the source; the target has the same versions
+	Scope   clusters.Scope
+	Objects []capi.Object // sorted by kind, namespace and name; never empty
 }
 
 // newPlan reads both sides and checks them by the rules. If the move must not start, the error has the code
@@ -27,10 +28,47 @@ func newPlan(ctx context.Context, source, target clusters.Side, scope clusters.S
 	if err != nil {
 		return Plan{}, err
 	}
+	return v.plan(refusals)
+}
+
+// plan returns the plan, or an error with the refusals.
+func (v *view) plan(refusals []*Refusal) (Plan, error) {
 	if len(refusals) > 0 {
-		return Plan{}, refusedBy(scope, refusals)
+		return Plan{}, refusedBy(v.scope, refusals)
 	}
-	return Plan{Scope: scope, Objects: v.moves, Providers: v.sourceProviders}, nil
+	return Plan{Scope: v.scope, Objects: v.moves}, nil
+}
+
+// passing and anything say what planPatiently waits for.
+func passing(refusals []*Refusal) bool {
+	return !slices.ContainsFunc(refusals, func(r *Refusal) bool { return !r.Passes })
+}
+
+func anything([]*Refusal) bool { return true }
+
+// planPatiently plans as newPlan does. While worthwhile approves of the refusals it plans again, for in.Patience at
+// most.
+func (in Input) planPatiently(ctx context.Context, rules []check, worthwhile func([]*Refusal) bool) (Plan, error) {
+	const pause = 2 * time.Second
+	deadline, said := in.Now().Add(in.Patience), ""
+	for {
+		v, refusals, err := inspect(ctx, in.Source, in.Target, in.Scope, rules)
+		if err != nil {
+			return Plan{}, err
+		}
+		if len(refusals) == 0 || !worthwhile(refusals) || !in.Now().Before(deadline) {
+			return v.plan(refusals)
+		}
+		if what := refusals[0].Error(); what != said {
+			in.Waiting(what)
+			said = what
+		}
+		select {
+		case <-ctx.Done():
+			return Plan{}, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
 }
 
 // CheckSides checks whether two clusters fit together for a move, as far as that is known before it. Callers use it

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -107,32 +106,12 @@ func (in Input) moveAgain(ctx context.Context, state State, saved *record.Record
 	if err := Resume(ctx, in.Source, paused); err != nil {
 		return Result{}, retryable(fmt.Errorf("resume the source of the interrupted move: %w", err))
 	}
-	plan, err := in.planOnceWell(ctx, saved)
+	// The source was paused until now: its controllers may have to report its state again.
+	plan, err := in.planPatiently(ctx, in.guards(true, saved), anything)
 	if err != nil {
 		return Result{}, err
 	}
 	return in.backUpAndMove(ctx, plan)
-}
-
-// planOnceWell plans when the source, which was paused until now, is healthy. Its controllers may have to report its
-// state again.
-func (in Input) planOnceWell(ctx context.Context, saved *record.Record) (Plan, error) {
-	deadline := in.Now().Add(in.Patience)
-	for said := false; ; {
-		plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, in.guards(true, saved))
-		if fault.CodeOf(err) != fault.PivotRefused || !in.Now().Before(deadline) {
-			return plan, err
-		}
-		if !said {
-			in.Log(fmt.Sprintf("waiting for the source of the move to be well again, at most %s: %v", in.Patience, err))
-			said = true
-		}
-		select {
-		case <-ctx.Done():
-			return Plan{}, context.Cause(ctx)
-		case <-time.After(2 * time.Second):
-		}
-	}
 }
 
 // finish performs the remaining steps: the target is complete.

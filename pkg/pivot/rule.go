@@ -35,6 +35,8 @@ type Refusal struct {
 	Object string // the refused object; "" for the whole move
 	Reason string
 	Remedy string // what a person does to remove the reason
+	// Passes reports whether time alone may remove the reason.
+	Passes bool
 }
 
 // Error returns the reason with its object.

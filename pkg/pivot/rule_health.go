@@ -9,7 +9,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
@@ -38,41 +37,12 @@ func checkHealth(ctx context.Context, v *view) ([]*Refusal, error) {
 // actingBound allows controllers to restart with their machines: each waits for its old Lease to expire.
 const actingBound = 3 * time.Minute
 
-// AwaitReady waits until nothing that may pass by itself keeps a move from starting, for 3 minutes at most: the
-// providers of both sides and the Machines are ready, and the target acts on its objects. A controller restarts on a
-// busy machine, too. It returns no error: the rules of the move check again, and report what they find.
-func AwaitReady(ctx context.Context, source, target clusters.Side, scope clusters.Scope, waiting func(what string)) {
+// AwaitActing waits until nothing keeps a target from acting on its objects, for 3 minutes at most. It returns no
+// error: the rules of the move check again, and report what they find.
+func AwaitActing(ctx context.Context, target clusters.Side, waiting func(what string)) {
 	awaitNoRefusal(ctx, func(ctx context.Context) ([]*Refusal, error) {
-		return passing(ctx, source, target, scope)
+		return checkHealth(ctx, &view{targetSide: target})
 	}, waiting)
-}
-
-// passing returns the refusals of a move that may pass by themselves.
-func passing(ctx context.Context, source, target clusters.Side, scope clusters.Scope) ([]*Refusal, error) {
-	v := &view{scope: scope, sourceSide: source, targetSide: target}
-	for _, read := range []func() error{
-		func() (err error) { v.machines, err = capi.Machines(ctx, source.Client, scope.Namespace); return },
-		func() (err error) { v.sourceProviders, err = capi.Providers(ctx, source.Client); return },
-		func() (err error) { v.targetProviders, err = capi.Providers(ctx, target.Client); return },
-	} {
-		if err := read(); err != nil {
-			return nil, err
-		}
-	}
-	var all []*Refusal
-	for _, p := range v.targetProviders {
-		if !p.Ready {
-			all = append(all, unready(p, "on the target"))
-		}
-	}
-	for _, check := range []check{checkReady, checkMachines, checkHealth} {
-		refusals, err := check(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, refusals...)
-	}
-	return all, nil
 }
 
 // awaitNoRefusal checks every 5 seconds, and reports each first refusal once.

@@ -103,8 +103,11 @@ func checkReady(_ context.Context, v *view) ([]*Refusal, error) {
 	return refusals, nil
 }
 
+// unready is the refusal of a provider that may be restarting.
 func unready(p capi.Provider, where string) *Refusal {
-	return provider(p.Name, "not ready %s: %s", where, p.Message)
+	r := provider(p.Name, "not ready %s: %s", where, p.Message)
+	r.Passes = true
+	return r
 }
 
 func provider(name, format string, args ...any) *Refusal {
@@ -173,7 +176,7 @@ func checkMachines(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	refuse := func(m capi.Machine, reason string) {
 		refusals = append(refusals, &Refusal{Rule: RuleMachines, Object: m.String(), Reason: reason,
-			Remedy: describe(v, m.Object)})
+			Remedy: describe(v, m.Object), Passes: true})
 	}
 	for _, m := range v.machines {
 		switch {

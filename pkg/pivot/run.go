@@ -30,6 +30,9 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	if in.Log == nil {
 		in.Log = func(string) {}
 	}
+	if in.Waiting == nil {
+		in.Waiting = func(string) {}
+	}
 	state, err := ReadState(ctx, in.Source, in.Target, in.Scope)
 	if err != nil {
 		return Result{}, unreadable(err)
@@ -60,7 +63,7 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	}
 	guards := in.guards(begun, saved)
 	in.keepSuspended = begun && len(missing(state.Source.Objects, state.Target.Objects)) < len(state.Source.Objects)
-	if _, err := newPlan(ctx, in.Source, in.Target, in.Scope, guards); err != nil {
+	if _, err := in.planPatiently(ctx, guards, passing); err != nil {
 		if begun { // nothing was moved, and the fix of the cause may have to come through Flux
 			err = in.resumeFlux(ctx, err)
 		}
@@ -70,7 +73,7 @@ func Run(ctx context.Context, in Input) (Result, error) {
 		return Result{}, in.resumeFlux(ctx, fmt.Errorf("suspend Flux before the move: %w", err))
 	}
 	// Flux may have changed something until a moment ago: the state after its suspension counts.
-	plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, guards)
+	plan, err := in.planPatiently(ctx, guards, passing)
 	if err != nil {
 		return Result{}, in.resumeFlux(ctx, err)
 	}
@@ -107,8 +110,7 @@ func (in Input) moveAndVerify(ctx context.Context, plan Plan, saved *record.Reco
 	if err != nil {
 		return result, in.afterFailure(ctx, err, lost, saved)
 	}
-	result.Extra, err = verify(ctx, in.Source, in.Target, in.Scope, saved)
-	if err != nil {
+	if err := verify(ctx, in.Source, in.Target, in.Scope, saved); err != nil {
 		return result, fault.Wrap(fmt.Errorf("the move ended, but not as planned: %w", err), fault.PivotFailed,
 			"Keep both clusters. What was there before the move is in "+saved.Path+".")
 	}

@@ -64,8 +64,7 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := p.world.KeepBootstrapKubeconfig(bootstrap); err != nil {
 		return err
 	}
-	pivot.AwaitReady(ctx, p.world.Side(bootstrap), p.world.Side(management), p.scope,
-		func(what string) { report.Progress("waiting: %s", what) })
+	pivot.AwaitActing(ctx, p.world.Side(management), func(what string) { report.Progress("waiting: %s", what) })
 	result, err := pivot.Run(ctx, p.input(bootstrap, management, report))
 	if err != nil {
 		return err
@@ -88,6 +87,6 @@ func (p pivotMove) input(from, to *kube.Cluster, report pipeline.Reporter) pivot
 		Source: p.world.Side(from), Target: p.world.Side(to), Scope: p.scope,
 		BackupDir: p.folder, Recipients: p.asked.BackupRecipients, Signer: p.asked.BackupSigner,
 		Version: p.asked.Version, Patience: 2 * time.Minute, Flux: clusters.Suspension(from, p.scope), Move: p.move,
-		Now: p.now, Log: report.Log,
+		Now: p.now, Log: report.Log, Waiting: func(what string) { report.Progress("waiting: %s", what) },
 	}
 }

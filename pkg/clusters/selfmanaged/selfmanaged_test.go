@@ -132,7 +132,8 @@ func TestSelfManaged(t *testing.T) {
 		},
 		"a machine is not ready": {
 			edits: []fixture.Edit{condition("Machine", "mgmt-cp-a", "Ready", "False", "boom")},
-			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectMachines, Object: "Machine management/mgmt-cp-a", Message: "boom",
+			want: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectMachines, Object: "Machine management/mgmt-cp-a",
+				Message: "boom",
 				Waiting: true}},
 		},
 		"a machine has no node": {
