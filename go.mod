@@ -23,6 +23,7 @@ require (
 	github.com/go-logr/logr v1.4.4
 	github.com/google/go-cmp v0.7.0
 	github.com/google/go-containerregistry v0.22.1
+	github.com/google/renameio/v2 v2.0.2
 	github.com/gophercloud/gophercloud/v2 v2.15.0
 	github.com/hiddeco/sshsig v0.2.0
 	github.com/klauspost/compress v1.19.2

@@ -3,8 +3,9 @@ package bundle
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
+
+	"github.com/google/renameio/v2"
 )
 
 // WriteIndex writes bundle.json into dir. It must come last: a folder without it is no bundle.
@@ -15,11 +16,7 @@ func WriteIndex(dir string, index Index) error {
 		return fmt.Errorf("encode the bundle's index: %w", err)
 	}
 	file := filepath.Join(dir, IndexFile)
-	temporary := file + ".new"
-	if err := os.WriteFile(temporary, append(content, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write the bundle's index: %w", err)
-	}
-	if err := os.Rename(temporary, file); err != nil {
+	if err := renameio.WriteFile(file, append(content, '\n'), 0o644, renameio.WithTempDir(dir)); err != nil {
 		return fmt.Errorf("write the bundle's index: %w", err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
@@ -209,25 +210,23 @@ func lastRun(environment string) ([]byte, error) {
 }
 
 // writeCollected packs a folder into a file that only its owner can read. It replaces an existing file at the end.
-func writeCollected(path, dir string, recipients backup.Recipients) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), ".cluster-init-*") // CreateTemp makes it 0600
+func writeCollected(path, dir string, recipients backup.Recipients) error {
+	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path))) // mode 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(file.Name()))
-		}
-	}()
 	sealed, err := recipients.Seal(file)
 	if err == nil {
 		top, _, _ := strings.Cut(filepath.Base(path), ".")
 		err = errors.Join(evidence.Pack(dir, top, sealed), sealed.Close())
 	}
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
+	if err == nil {
+		err = file.CloseAtomicallyReplace()
 	}
-	return os.Rename(file.Name(), path)
+	if err = errors.Join(err, file.Cleanup()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
 }
 
 // collected is the output of `collect`.

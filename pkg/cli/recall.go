@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -233,10 +234,7 @@ func remember(f *pflag.FlagSet, name, state string, completed bool) error {
 		err = os.MkdirAll(state, 0o700)
 	}
 	if err == nil {
-		err = replaceFile(path, append(text, '\n'))
-	}
-	if err == nil {
-		err = os.Chmod(path, 0o600)
+		err = renameio.WriteFile(path, append(text, '\n'), 0o600, renameio.WithTempDir(state))
 	}
 	if err != nil {
 		return fmt.Errorf("write the flags of up, %s: %w", path, err)

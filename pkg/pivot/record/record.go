@@ -5,12 +5,12 @@ package record
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/google/renameio/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
@@ -70,22 +70,13 @@ func New(path string, m backup.Manifest, graph *capi.Graph, moves []capi.Object,
 }
 
 // Write writes the record, before the backup has its name and before the move. Only a verification removes it.
-func (r *Record) Write() (err error) {
+func (r *Record) Write() error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
 	dir := filepath.Dir(r.Path)
-	f, err := os.CreateTemp(dir, ".incomplete-*") // CreateTemp makes it 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // nothing is left of it after the rename
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), Marker(r.Path)); err != nil {
+	if err := renameio.WriteFile(Marker(r.Path), text, 0o600, renameio.WithTempDir(dir)); err != nil {
 		return err
 	}
 	return syncDir(dir)

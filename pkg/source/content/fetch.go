@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/renameio/v2"
 	"golang.org/x/net/http/httpproxy"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -101,7 +102,8 @@ func (f *HTTPFetcher) Fetch(ctx context.Context, address string) ([]byte, error)
 		return nil, oci.Unreadable(fmt.Errorf("fetch %s: %w", oci.Redacted(address), err))
 	}
 	if cached != "" {
-		_ = writeAtomic(cached, data) // an unwritable cache costs time only
+		_ = os.MkdirAll(f.CacheDir, 0o700) // an unwritable cache costs time only
+		_ = renameio.WriteFile(cached, data, 0o600, renameio.WithTempDir(f.CacheDir))
 	}
 	return data, nil
 }
@@ -143,25 +145,6 @@ func (f *HTTPFetcher) cacheFile(address string) string {
 		return ""
 	}
 	return filepath.Join(f.CacheDir, fmt.Sprintf("%x", sha256.Sum256([]byte(address))))
-}
-
-// writeAtomic writes a file so that a reader sees all or nothing of it.
-func writeAtomic(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".tmp-")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-	}
-	return err
 }
 
 // isTemporary reports whether the same request may succeed a moment later.
