@@ -117,12 +117,12 @@ ALL_ENVS = $(E2E_ENVS),rke2-capo
 E2E = CLUSTER_INIT_TEST_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAST) $(GO) test -tags e2e -count=1 -v
 ON_OPENSTACK = CLUSTER_INIT_OPENSTACK=$$clouds CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAST) $(GO) test -tags openstack -count=1 -v -timeout 40m
 
-## e2e: `up` and `cleanup` from end to end on the lab
-# (OpenStack is installed beside the bundle's build, and started when the runs on Docker have ended: its idle daemons take a quarter of
-# two cores. The runs on OpenStack come one after the other: together they starve the controllers of the clusters)
+## e2e: `up` and `cleanup` from end to end on the lab; OFFLINE=1: with a bundle
+# (Without OFFLINE=1 it builds a bundle only if no registry answers; without one, tests that need it are skipped, in CI they fail. OpenStack is installed
+# beside the bundle's build, and started when the runs on Docker have ended: its idle daemons take a quarter of two cores. The runs on OpenStack come one after the other: together they starve the controllers of the clusters)
 e2e:
 	@mkdir -p bin; $(LAB) openstack install & cloud=$$!; \
-	bundle=$$($(call PREPARE,$(E2E_ENVS),--offline)); prepared=$$?; \
+	bundle=$$($(call PREPARE,$(E2E_ENVS),$(if $(OFFLINE),--offline))); prepared=$$?; \
 	wait $$cloud && test $$prepared = 0 && $(BUILD) && \
 	$(E2E) -timeout 60m -skip '^Test(Matrix|Pivot|UpOpenStack)' ./e2e && \
 	clouds=$$($(LAB) openstack start) && \

@@ -16,10 +16,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// lab is what one test needs of the lab: the binary, the bundle, and a state folder of its own.
+// lab is what one test needs of the lab: the binary, the bundle, and a state folder of its own. Without a bundle a run
+// fetches from the internet: `--bundle ""` is no bundle.
 type lab struct {
 	binary, bundle, state string
 	name                  string   // of the environment, and of its cluster
@@ -32,12 +34,35 @@ func newLabFor(t *testing.T, name string) lab {
 	t.Helper()
 	l := lab{name: name, binary: os.Getenv("CLUSTER_INIT"), bundle: os.Getenv("CLUSTER_INIT_TEST_BUNDLE"),
 		state: t.TempDir()}
-	if l.binary == "" || l.bundle == "" {
-		t.Fatal("CLUSTER_INIT and CLUSTER_INIT_TEST_BUNDLE must name the binary and the bundle: use `make e2e`")
+	if l.binary == "" {
+		t.Fatal("CLUSTER_INIT must name the binary, and CLUSTER_INIT_TEST_BUNDLE the bundle, if any: use `make e2e`")
+	}
+	if name != environmentName {
+		l.needBundle(t) // the stand-in for RKE2, and the image of the lab's servers
 	}
 	// Whatever runs this test, the run that it makes is that of a user.
 	l.environment = []string{"XDG_STATE_HOME=" + l.state, "CI=", "GITHUB_ACTIONS=", "GITLAB_CI="}
 	return l
+}
+
+// needBundle ends a test that cannot run without a bundle. `make e2e` has none where registries answer, unless
+// OFFLINE=1 asks for one, as .ci/run does.
+func (l lab) needBundle(t *testing.T) {
+	t.Helper()
+	if l.bundle == "" {
+		missing(t, "this test needs the offline bundle: make e2e OFFLINE=1")
+	}
+}
+
+// openBundle opens the bundle, and skips a test that has none.
+func (l lab) openBundle(t *testing.T) *bundle.Bundle {
+	t.Helper()
+	l.needBundle(t)
+	b, err := bundle.Open(l.bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func (l lab) kubeconfig(cluster string) string {

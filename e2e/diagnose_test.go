@@ -32,7 +32,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/diagnose"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
@@ -318,10 +317,7 @@ func (c cluster) places(t *testing.T, l lab, address string) *strings.Replacer {
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "coredns"}, dns); err != nil {
 		t.Fatal(err)
 	}
-	b, err := bundle.Open(l.bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := l.openBundle(t)
 	closed, err := net.Listen("tcp", net.JoinHostPort(gateway(t), "0"))
 	if err != nil {
 		t.Fatal(err)
@@ -362,10 +358,7 @@ func secureServer(t *testing.T, from, until time.Duration) string {
 // nameTaken puts an unmanaged container where Cluster API's provider makes a load balancer.
 func nameTaken(t *testing.T, l lab) {
 	t.Helper()
-	b, err := bundle.Open(l.bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := l.openBundle(t)
 	const name = "fault-name-taken-lb"
 	_ = exec.Command("docker", "rm", "--force", name).Run() // of a run that was interrupted
 	docker(t, "create", "--name", name, b.Index.NodeImage)

@@ -25,12 +25,9 @@ const existingName = "e2e-disposable"
 // its kubeconfig.
 func existingCluster(t *testing.T, l lab) string {
 	t.Helper()
-	opened, err := bundle.Open(l.bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := l.openBundle(t)
 	engine := &dockerengine.Client{}
-	err = bundle.LoadImages(t.Context(), engine, opened, opened.References(bundle.LoadDocker), nil)
+	err := bundle.LoadImages(t.Context(), engine, opened, opened.References(bundle.LoadDocker), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

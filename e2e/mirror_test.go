@@ -75,10 +75,7 @@ func TestMatrixMirror(t *testing.T) {
 // mirrored pushes the bundle's images of a host to the target, and returns them without the host.
 func (l lab) mirrored(t *testing.T, target oci.Target, host string) []string {
 	t.Helper()
-	b, err := bundle.Open(l.bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := l.openBundle(t)
 	var references, images []string
 	for _, reference := range b.References(bundle.LoadRegistry) {
 		ref, err := name.ParseReference(reference)

@@ -24,7 +24,6 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/yaml"
 
-	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -41,10 +40,7 @@ const (
 // ./e2e/lab openstack start`, and OS_CLIENT_CONFIG_FILE.
 func TestMatrixOpenStackMachine(t *testing.T) {
 	l := newLab(t)
-	b, err := bundle.Open(l.bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := l.openBundle(t)
 	site := newSite(t)
 	authority := newAuthority(t)
 

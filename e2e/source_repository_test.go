@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
@@ -103,10 +102,7 @@ func (l lab) variable(name string) (string, bool) {
 // localContent is the content as a user without internet keeps it: remote resources replaced by the bundle's files.
 func localContent(t *testing.T, l lab) content.Tree {
 	t.Helper()
-	b, err := bundle.Open(l.bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := l.openBundle(t)
 	env, err := environment.Load(t.Context(), environment.Options{Name: l.name, Content: clusterinit.Content(),
 		Variables: l.variable})
 	if err != nil {

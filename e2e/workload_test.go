@@ -13,7 +13,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -21,10 +20,7 @@ const workloadName = "workload"
 
 // workload makes a cluster of one machine from the management cluster, sees its API server answer, and deletes it.
 func (c cluster) workload(t *testing.T, l lab) {
-	b, err := bundle.Open(l.bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := l.openBundle(t)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: workloadName}}
 	if err := c.ApplyAll(t.Context(), namespace); err != nil {
 		t.Fatal(err)
