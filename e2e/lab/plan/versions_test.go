@@ -12,12 +12,14 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// budget is how many modules the build modules that stand apart have in another version than all others. What is in two
-// versions is compiled twice on every cold machine.
+// budget is how many modules may differ from all other build modules, by build module; "" is the budget of the others
+// together. A module in two versions is compiled twice on every cold machine. Each budget has room for a few updates, so
+// that one update warns (go test -v) and does not fail.
 var budget = map[string]int{
-	"cluster-api-provider-rke2":      18,
-	"cluster-api-provider-openstack": 14,
-	"cluster-api-provider-aws":       78,
+	"":                               10,
+	"cluster-api-provider-rke2":      28,
+	"cluster-api-provider-openstack": 24,
+	"cluster-api-provider-aws":       88,
 }
 
 // apart are the build modules that say why they stand apart.
@@ -54,7 +56,7 @@ func pins(t *testing.T, file string) map[string]string {
 	return found
 }
 
-func TestOneVersionOfEachDependency(t *testing.T) {
+func TestFewDependenciesHaveTwoVersions(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	modules, err := filepath.Glob(filepath.Join(root, "e2e", "lab", "modules", "*", "go.mod"))
 	if err != nil || len(modules) < 10 {
@@ -76,13 +78,18 @@ func TestOneVersionOfEachDependency(t *testing.T) {
 			common[module][version] = append(common[module][version], name)
 		}
 	}
+	twice := 0
 	for _, module := range slices.Sorted(maps.Keys(common)) {
 		if versions := common[module]; len(versions) > 1 {
-			t.Errorf("%s is compiled in %d versions: %v", module, len(versions), versions)
+			twice++
+			t.Logf("warning: %s is compiled in %d versions: %v", module, len(versions), versions)
 		}
 	}
+	if twice > budget[""] {
+		t.Errorf("%d modules are compiled in several versions, the budget is %d", twice, budget[""])
+	}
 	for name := range budget {
-		if standApart[name] == "" {
+		if name != "" && standApart[name] == "" {
 			t.Errorf("%s has a budget and does not stand apart", name)
 		}
 	}
