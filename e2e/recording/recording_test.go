@@ -23,11 +23,14 @@ func TestARunBecomesAPicture(t *testing.T) {
 		return event.Event{Type: event.ObjectChanged, Object: &event.Object{Cluster: "bootstrap", Kind: "Machine",
 			Namespace: "m", Name: "demo-cp", State: state, Message: "</text><script>"}}
 	}
+	soonAfter := after(5, object("Failed")) // less than an instant of the picture
+	soonAfter.Time = soonAfter.Time.Add(20 * time.Millisecond)
 	var out bytes.Buffer
 	if err := draw(&out, play([]event.Event{
 		after(0, event.Event{Type: event.RunStarted, Command: "up", Environment: "demo"}),
 		after(1, event.Event{Type: event.PhaseStarted, Phase: "images", Title: "images"}),
 		after(5, object("Progressing")),
+		soonAfter,
 		after(9, object("Ready")),
 		after(60, event.Event{Type: event.PhaseFinished, Phase: "images", Title: "images", Elapsed: time.Minute}),
 		after(61, event.Event{Type: event.RunFinished, Elapsed: 61 * time.Second}),
@@ -47,6 +50,9 @@ func TestARunBecomesAPicture(t *testing.T) {
 		if start, is := token.(xml.StartElement); is {
 			elements[start.Name.Local]++
 		}
+	}
+	if strings.Contains(out.String(), `dur="0.00s"`) {
+		t.Errorf("a row is shown for ever, because its duration is zero:\n%s", out.String())
 	}
 	if elements["text"] < 3 || elements["set"] < 2 || elements["script"] > 0 {
 		t.Errorf("the picture has %v\n%s", elements, out.String())

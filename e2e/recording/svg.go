@@ -19,7 +19,8 @@ type frame struct {
 type span struct {
 	row      int
 	cells    []cell
-	from, to time.Duration // to is 0 until the end
+	from, to time.Duration // multiples of instant
+	ended    bool          // at to; else it stays
 }
 
 // The geometry of the picture, in pixels.
@@ -34,6 +35,9 @@ const style = `<style>
 text { font: 13px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #d6deeb; white-space: pre }
 .b { font-weight: bold } .f { fill: #8a98ab } .r { fill: #ff7b72 } .g { fill: #7ee787 } .y { fill: #f2cc60 }
 </style>`
+
+// instant is the unit of times in the picture. A browser takes a duration of zero for an endless one.
+const instant = 10 * time.Millisecond
 
 // draw writes the frames as one SVG that plays them again and again. Where animations are off, it shows the last one.
 func draw(out io.Writer, frames []frame) error {
@@ -79,6 +83,7 @@ func spans(frames []frame) []span {
 	var all []span
 	open := map[int]int{} // row -> index in all
 	for _, f := range frames {
+		at := f.at.Round(instant)
 		for row := range max(len(f.rows), len(open)) {
 			var now []cell
 			if row < len(f.rows) {
@@ -88,14 +93,14 @@ func spans(frames []frame) []span {
 			if is && slices.Equal(all[i].cells, now) {
 				continue
 			}
-			if is && all[i].to == 0 {
-				all[i].to = f.at
+			if is && !all[i].ended {
+				all[i].to, all[i].ended = at, true
 			}
 			open[row] = len(all)
-			all = append(all, span{row: row, cells: now, from: f.at})
+			all = append(all, span{row: row, cells: now, from: at})
 		}
 	}
-	return slices.DeleteFunc(all, func(s span) bool { return len(s.cells) == 0 || s.to != 0 && s.to == s.from })
+	return slices.DeleteFunc(all, func(s span) bool { return len(s.cells) == 0 || s.ended && s.to == s.from })
 }
 
 // text draws a span.
@@ -103,7 +108,7 @@ func (s span) text() string {
 	var b strings.Builder
 	visibility, animation := "", ""
 	switch {
-	case s.to != 0:
+	case s.ended:
 		visibility = ` visibility="hidden"`
 		animation = fmt.Sprintf(`<set attributeName="visibility" to="visible" begin="run.begin+%s" dur="%s"/>`,
 			seconds(s.from), seconds(s.to-s.from))
