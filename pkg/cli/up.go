@@ -106,7 +106,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 				// a separate world, because a diagnosis may outlast the wait
 				return permanentCauses(ctx, clusters.New(b.subject, b.parts), began)
 			}}, b.parts)
-		phases := after(run.Phases(), "look", func() {
+		phases := after(run.Phases(), up.PhaseLook, func() {
 			narrated.learn(run.Environment, secretsOf(run)...)
 			narrated.like(run.Inputs())
 		})
@@ -118,7 +118,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 				}
 			}
 		}
-		phases = after(afterFirstChange(phases, written(false)), "self-management", written(true))
+		phases = after(afterFirstChange(phases, written(false)), up.PhaseSelfManagement, written(true))
 		phases, err = pipeline.WithBounds(phases, b.bounds)
 		if err != nil {
 			return nil, err
@@ -148,7 +148,7 @@ func after(phases []pipeline.Phase, name string, done func()) []pipeline.Phase {
 func afterFirstChange(phases []pipeline.Phase, done func()) []pipeline.Phase {
 	var once sync.Once
 	for i := range phases {
-		if !phases[i].Looks && phases[i].Name != "images" {
+		if !phases[i].Looks && phases[i].Name != up.PhaseImages {
 			phases[i].Run = then(phases[i].Run, func() { once.Do(done) })
 		}
 	}

@@ -28,7 +28,7 @@ func (u *Run) Check(ctx context.Context) []Finding {
 	var all []Finding
 	for _, p := range u.Phases() {
 		switch {
-		case p.Name == "look": // it starts stopped containers, and takes leases
+		case p.Name == PhaseLook: // it starts stopped containers, and takes leases
 			all = append(all, found(ctx, "an earlier run", p.Timeout, u.observeEarlierRun))
 		case p.Looks:
 			all = append(all, found(ctx, p.Title, p.Timeout, p.Run))

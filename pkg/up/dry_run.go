@@ -40,9 +40,10 @@ func (u *Run) DryRun(ctx context.Context) ([]Finding, []Step, error) {
 			return found, steps, fmt.Errorf("say what phase %s does: %w", p.Name, err)
 		}
 		switch {
-		case p.Name == "bootstrap-cluster":
+		case p.Name == PhaseBootstrapCluster:
 			boots = !s.Done
-		case p.Name == "bootstrap-removal" && boots && !u.keepsBootstrap(): // it is gone only until this run creates it
+		case p.Name == PhaseBootstrapRemoval && boots && !u.keepsBootstrap():
+			// The cluster is absent only until this run creates it.
 			s.Done, s.Seen = false, ""
 		}
 		pending = pending || !s.Done

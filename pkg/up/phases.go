@@ -41,11 +41,20 @@ type world interface {
 	ForgetBootstrap() error
 }
 
+// The phases that other code refers to by name.
+const (
+	PhaseLook             = "look"              // after it, the run knows the stored values
+	PhaseImages           = "images"            // changes the Docker engine only
+	PhaseBootstrapCluster = "bootstrap-cluster" // a dry run that would do this phase also does the removal
+	PhaseSelfManagement   = "self-management"   // after it, the cluster counts as built
+	PhaseBootstrapRemoval = "bootstrap-removal" // see PhaseBootstrapCluster
+)
+
 // PhaseNames returns the names of the phases of `up`, in order.
 func PhaseNames() []string {
-	return []string{"preflight", "look", "images", "registry", "bootstrap-cluster", "bootstrap-flux",
+	return []string{"preflight", PhaseLook, PhaseImages, "registry", PhaseBootstrapCluster, "bootstrap-flux",
 		"management-cluster", "management-flux", "management-release", "management-available", "pivot", "definition",
-		"self-management", "bootstrap-removal"}
+		PhaseSelfManagement, PhaseBootstrapRemoval}
 }
 
 // Phases returns the phases of `up`, in order. A phase uses the environment as it is when the phase begins: the phase
@@ -101,12 +110,12 @@ func (u *Run) phases() []pipeline.Phase {
 
 	return []pipeline.Phase{
 		{Name: "preflight", Title: preflight.Title(), Timeout: 5 * time.Minute, Looks: true, Run: preflight.Run},
-		{Name: "look", Title: "look for an earlier run", Timeout: looking, Looks: true, Run: look.run},
-		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: images.Check, Run: images.Run,
+		{Name: PhaseLook, Title: "look for an earlier run", Timeout: looking, Looks: true, Run: look.run},
+		{Name: PhaseImages, Title: "node images from the bundle", Timeout: short, Check: images.Check, Run: images.Run,
 			Does: pipeline.Says(images.Does())},
 		{Name: "registry", Title: "registry and content", Timeout: short, Check: registry.Check, Run: registry.Run,
 			Does: pipeline.Says(u.Supplies.Publishes())},
-		{Name: "bootstrap-cluster", Title: "bootstrap cluster", Timeout: short, Check: bootstrapCluster.check,
+		{Name: PhaseBootstrapCluster, Title: "bootstrap cluster", Timeout: short, Check: bootstrapCluster.check,
 			Run: bootstrapCluster.run, Does: bootstrapCluster.does},
 		{Name: "bootstrap-flux", Title: "Flux in the bootstrap cluster", Timeout: long, Check: bootstrapFlux.check,
 			Run: bootstrapFlux.run, Does: bootstrapFlux.does},
@@ -125,9 +134,9 @@ func (u *Run) phases() []pipeline.Phase {
 			Does: pivot.does},
 		{Name: "definition", Title: "management cluster syncs its own definition", Timeout: long, Run: definition.run,
 			Does: pipeline.Says("have the management cluster's Flux apply its own definition")},
-		{Name: "self-management", Title: "management cluster manages itself", Timeout: long, Run: selfManagement.run,
+		{Name: PhaseSelfManagement, Title: "management cluster manages itself", Timeout: long, Run: selfManagement.run,
 			Does: pipeline.Says("prove that the management cluster manages itself, and that no machine was replaced")},
-		{Name: "bootstrap-removal", Title: "delete the bootstrap cluster", Timeout: 5 * time.Minute,
+		{Name: PhaseBootstrapRemoval, Title: "delete the bootstrap cluster", Timeout: 5 * time.Minute,
 			Check: bootstrapRemoval.check, Run: bootstrapRemoval.run,
 			Does: pipeline.Says("delete the kind cluster " + u.BootstrapName())},
 	}
