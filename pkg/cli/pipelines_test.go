@@ -88,7 +88,7 @@ func TestGitHubWorkflow(t *testing.T) {
 			if step.If != "always()" {
 				t.Errorf("cleanup runs if %q", step.If)
 			}
-			checkCommands(t, []string{step.Run}, "cleanup", "rke2-capd")
+			checkCommands(t, []string{step.Run}, "cleanup", "kubeadm-capd")
 		case strings.Contains(step.Uses, "upload-artifact"):
 			order["artifacts"] = i
 			if !strings.Contains(step.If, "failure()") || step.With["path"] != defaultArtifacts+"/" {
@@ -102,8 +102,8 @@ func TestGitHubWorkflow(t *testing.T) {
 		t.Errorf("steps %q, in the order %v", script, order)
 	}
 	installs(t, script, file.Env)
-	checkCommands(t, script, "up", "rke2-capd")
-	if !strings.Contains(file.Env["ENVIRONMENT"], "'rke2-capd'") {
+	checkCommands(t, script, "up", "kubeadm-capd")
+	if !strings.Contains(file.Env["ENVIRONMENT"], "'kubeadm-capd'") {
 		t.Errorf("environment %q", file.Env["ENVIRONMENT"])
 	}
 	script = nil
@@ -111,7 +111,7 @@ func TestGitHubWorkflow(t *testing.T) {
 		script = append(script, step.Run)
 	}
 	installs(t, script, file.Env)
-	checkCommands(t, script, "cleanup", "rke2-capd")
+	checkCommands(t, script, "cleanup", "kubeadm-capd")
 }
 
 // leavesTimeForCleanup fails the test unless script and after_script together end before the job's timeout: GitLab runs
