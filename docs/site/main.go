@@ -113,13 +113,13 @@ func build(docs, output string) error {
 // read converts each Markdown file below docs, and returns the other files that the site has.
 func read(docs string) (pages map[string]*page, files map[string][]byte, err error) {
 	pages, files = map[string]*page{}, map[string][]byte{}
-	root := os.DirFS(docs)
+	root, kinds := os.DirFS(docs), []string{".md", ".svg", ".png", ".json"}
 	err = fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		kind := path.Ext(name)
-		if entry.IsDir() || strings.HasPrefix(name, "site/") || kind != ".md" && kind != ".svg" && kind != ".json" {
+		if entry.IsDir() || strings.HasPrefix(name, "site/") || !slices.Contains(kinds, kind) {
 			return nil
 		}
 		content, err := fs.ReadFile(root, name)
