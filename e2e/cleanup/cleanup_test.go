@@ -174,8 +174,8 @@ func TestCleanup(t *testing.T) {
 			t.Errorf("exit code %d, could not: %+v\n%s", e.code, e.receipt.CouldNot, e.stderr)
 		}
 		for _, left := range e.receipt.CouldNot {
-			if left.Why != "port vip-of-a-user, which is not the cluster's, uses it" {
-				t.Errorf("%s stays, as %q", left.Kind, left.Why)
+			if left.Reason != "port vip-of-a-user, which is not the cluster's, uses it" {
+				t.Errorf("%s stays, as %q", left.Kind, left.Reason)
 			}
 		}
 		stays := routing(own)

@@ -85,32 +85,19 @@ func (o Observer) exclude(ctx context.Context, c *kube.Cluster) error {
 	return err
 }
 
-// notAlone adds to the observation that this run is not known to be the only one.
-func (seen *observation) notAlone(bootstrap, management error) {
+// notAlone returns the observation with the reasons why this run is not known to be the only one.
+func (o observation) notAlone(bootstrap, management error) observation {
 	isBusy := func(err error) bool { return fault.CodeOf(err) == fault.Busy }
 	if isBusy(bootstrap) {
-		seen.bootstrap.state, seen.bootstrap.err = bootstrapBusy, bootstrap
+		o.bootstrap.state, o.bootstrap.err = bootstrapBusy, bootstrap
 	}
-	if isBusy(management) && seen.management.state != managementManaging {
-		seen.management.state, seen.management.err = managementBusy, management
+	if isBusy(management) && o.management.state != managementManaging {
+		o.management.state, o.management.err = managementBusy, management
 	}
 	for _, err := range []error{bootstrap, management} {
 		if err != nil && !isBusy(err) {
-			seen.unleased = errors.Join(seen.unleased, err)
+			o.leaseErr = errors.Join(o.leaseErr, err)
 		}
 	}
-}
-
-func refuseBusy(err error, t Target) Permission {
-	return Permission{Refused: err.Error(), Busy: true, Hint: "Wait for its end, and run the same command again." +
-		t.forceHint()}
-}
-
-func refuseUnleased(err error, t Target) Permission {
-	hint := fault.HintOf(err)
-	if hint == "" {
-		hint = "Run the same command again when the cluster answers."
-	}
-	return Permission{Refused: fmt.Sprintf("it is not known whether another run is at work: %v", err),
-		Hint: hint + t.forceHint()}
+	return o
 }

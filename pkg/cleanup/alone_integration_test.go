@@ -129,7 +129,7 @@ func TestARunThatBeginsMeanwhileIsSeen(t *testing.T) {
 			w := newWorld(t, bootstrapServer.Kubeconfig(), managementServer.Kubeconfig())
 			looking := w.observer
 			looking.Leases = nil
-			if p, err := looking.Ask(w.ctx, w.plan(t)); err != nil || p.Refused != "" {
+			if p, err := looking.Ask(w.ctx, w.plan(t)); err != nil || p.Refused {
 				t.Fatalf("at first: %+v, %v", p, err)
 			}
 			alice := w.up(t, server, cluster)
@@ -178,7 +178,7 @@ func TestWhatIsClaimedIsJudgedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, bootstrapServer.Kubeconfig(), nil)
 			plan := w.plan(t)
-			if p, err := w.observer.Ask(w.ctx, plan); err != nil || p.Refused != "" {
+			if p, err := w.observer.Ask(w.ctx, plan); err != nil || p.Refused {
 				t.Fatalf("at first: %+v, %v", p, err)
 			}
 			w.engine.containers["a-x"] = docker.Container{Running: true,

@@ -10,19 +10,27 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// deleteLocal deletes one resource on this machine, unless ctx has ended.
-func deleteLocal(ctx context.Context, engine Engine, item Item) Result {
+// deleteLocal deletes one resource of a cluster on this machine, unless ctx has ended.
+func deleteLocal(ctx context.Context, engine Engine, cluster string, item Item) Result {
 	if ctx.Err() != nil {
-		return Result{Item: item, Outcome: CouldNot, Why: "interrupted before"}
+		return Result{Item: item, Outcome: CouldNot, Reason: interruptedBefore}
 	}
-	switch err := remove(ctx, engine, item); {
+	err := remove(ctx, engine, item)
+	switch {
+	case err == nil:
+		return Result{Item: item, Outcome: Deleted}
 	case errors.Is(err, docker.ErrNotFound):
 		return Result{Item: item, Outcome: AlreadyGone}
-	case err != nil:
-		return Result{Item: item, Outcome: CouldNot, Why: err.Error()}
 	}
-	return Result{Item: item, Outcome: Deleted}
+	if item.Kind == Image { // environments share it: the last one to be cleaned up deletes it
+		if registry := otherRegistryUsing(ctx, engine, cluster, item.Name); registry != "" {
+			return Result{Item: item, Outcome: Kept, Reason: "registry " + registry + " uses it"}
+		}
+	}
+	return Result{Item: item, Outcome: CouldNot, Reason: err.Error()}
 }
+
+const interruptedBefore = "the run was interrupted before this deletion"
 
 func remove(ctx context.Context, engine Engine, item Item) error {
 	switch item.Kind {
@@ -31,16 +39,12 @@ func remove(ctx context.Context, engine Engine, item Item) error {
 	case Volume:
 		return engine.RemoveVolume(ctx, item.Name)
 	case Image:
-		err := engine.RemoveImage(ctx, item.Name)
-		if err != nil && stillUsed(ctx, engine, item.Name) {
-			return nil // the registry of another environment uses it; that cleanup deletes it
-		}
-		return err
+		return engine.RemoveImage(ctx, item.Name)
 	case Network:
 		// The engine would remove a network whose containers are all stopped.
 		others, err := othersIn(ctx, engine, docker.Network{ID: item.ID, Name: item.Name}, nil)
 		if err == nil && len(others) > 0 {
-			err = fmt.Errorf("containers are in it, running or not: %s", some(others))
+			err = fmt.Errorf("containers are in it, running or not: %s", abbreviated(others))
 		}
 		if err != nil {
 			return err
@@ -52,15 +56,17 @@ func remove(ctx context.Context, engine Engine, item Item) error {
 	return fmt.Errorf("kind %q is not known", item.Kind)
 }
 
-func stillUsed(ctx context.Context, engine Engine, image string) bool {
+// otherRegistryUsing returns the name of another cluster's registry that uses an image. Empty means that none is known.
+func otherRegistryUsing(ctx context.Context, engine Engine, cluster, image string) string {
 	names, err := engine.Containers(ctx, docker.Filter{Labels: []string{owned.ClusterLabel}})
 	if err != nil {
-		return false
+		return ""
 	}
 	for _, name := range names {
-		if c, err := engine.Inspect(ctx, name); err == nil && c.Image == image {
-			return true
+		c, err := engine.Inspect(ctx, name)
+		if err == nil && c.Image == image && c.Labels[owned.ClusterLabel] != cluster {
+			return name
 		}
 	}
-	return false
+	return ""
 }

@@ -78,7 +78,7 @@ func (d *deletion) one(ctx context.Context, p *pending) Result {
 	for _, user := range p.users {
 		<-user.done
 		if user.result.Outcome == CouldNot && !(user.result.Released && !slices.Contains(user.ProvenBy, p.ID)) {
-			return Result{Item: p.item, Outcome: CouldNot, Why: user.Kind + " " + user.Name + ", " + why(user, p) +
+			return Result{Item: p.item, Outcome: CouldNot, Reason: user.Kind + " " + user.Name + ", " + why(user, p) +
 				", is still there"}
 		}
 		taken = taken || user.result.Outcome == Deleted && p.PartOf == user.ID
@@ -92,20 +92,20 @@ func (d *deletion) one(ctx context.Context, p *pending) Result {
 		}
 		return Result{Item: p.item, Outcome: AlreadyGone}
 	case ctx.Err() != nil && accepted:
-		return Result{Item: p.item, Outcome: CouldNot, Why: "interrupted while it was going"}
+		return Result{Item: p.item, Outcome: CouldNot, Reason: "interrupted while it was going"}
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return Result{Item: p.item, Outcome: CouldNot, Why: "interrupted before"}
+		return Result{Item: p.item, Outcome: CouldNot, Reason: interruptedBefore}
 	}
 	if errors.Is(err, provider.ErrForbidden) {
 		return d.forbidden(ctx, p, err)
 	}
-	return Result{Item: p.item, Outcome: CouldNot, Why: err.Error()}
+	return Result{Item: p.item, Outcome: CouldNot, Reason: err.Error()}
 }
 
 // forbidden returns the result of a leftover that only an administrator can delete. It releases what the leftover uses,
 // so that the rest can be deleted.
 func (d *deletion) forbidden(ctx context.Context, p *pending, why error) Result {
-	result := Result{Item: p.item, Outcome: CouldNot, Why: why.Error(), Forbidden: true}
+	result := Result{Item: p.item, Outcome: CouldNot, Reason: why.Error(), Forbidden: true}
 	releaser, can := d.Cloud.(provider.Releaser)
 	if !can {
 		return result
@@ -114,7 +114,7 @@ func (d *deletion) forbidden(ctx context.Context, p *pending, why error) Result 
 	defer cancel()
 	released, err := releaser.Release(ctx, p.Leftover)
 	if err != nil {
-		result.Why += "; nor can it be disassociated: " + err.Error()
+		result.Reason += "; nor can it be disassociated: " + err.Error()
 	}
 	result.Released = released && err == nil
 	return result

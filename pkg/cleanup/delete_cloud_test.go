@@ -169,8 +169,8 @@ func TestDeletionsThatFail(t *testing.T) {
 					t.Errorf("%s: %v", fault.CodeOf(err), err)
 				}
 				for _, r := range receipt.CouldNot {
-					if r.Why == "" || r.ID == strings.Fields(tc.couldNot)[0] && !strings.Contains(r.Why, tc.why) {
-						t.Errorf("%s: %q does not say %q", r.ID, r.Why, tc.why)
+					if r.Reason == "" || r.ID == strings.Fields(tc.couldNot)[0] && !strings.Contains(r.Reason, tc.why) {
+						t.Errorf("%s: %q does not say %q", r.ID, r.Reason, tc.why)
 					}
 				}
 			})

@@ -46,6 +46,7 @@ func TestDelete(t *testing.T) {
 		engine fakeEngine
 		want   []string
 		gone   int
+		kept   string   // the reason why the image is kept; empty if it is not
 		failed []string // items that the error names
 	}{
 		"everything": {want: all},
@@ -62,7 +63,12 @@ func TestDelete(t *testing.T) {
 		"an image that another environment's registry runs stays": {
 			engine: fakeEngine{fails: map[string]error{"remove image " + image: refuses},
 				containers: map[string]docker.Container{"other-registry": registry("other")}},
-			want: without("image " + image)},
+			want: without("image " + image), kept: "registry other-registry uses it"},
+		"an image that the cluster's registry still runs": {
+			engine: fakeEngine{fails: map[string]error{"remove image " + image: refuses, "remove container registry": refuses},
+				containers: map[string]docker.Container{"registry": registry("a")}},
+			want:   without("container registry", "image "+image),
+			failed: []string{"registry registry", "image " + image}},
 		"an image that nobody runs and that cannot be deleted": {
 			engine: fakeEngine{fails: map[string]error{"remove image " + image: refuses}},
 			want:   without("image " + image), failed: []string{"image " + image}},
@@ -80,12 +86,25 @@ func TestDelete(t *testing.T) {
 					failed = append(failed, string(r.Kind)+" "+r.Name)
 				}
 			}}
-			receipt, err := cleaner.Run(t.Context(), everything(file))
+			plan := everything(file)
+			plan.Cluster = "a"
+			receipt, err := cleaner.Run(t.Context(), plan)
 			if !slices.Equal(tc.engine.deleted, tc.want) {
 				t.Errorf("deleted %q\nwant    %q", tc.engine.deleted, tc.want)
 			}
 			if len(told) != 7 || !slices.Equal(failed, tc.failed) || len(receipt.AlreadyGone) != tc.gone {
 				t.Errorf("told of %q, of which failed %q; receipt %+v", told, failed, receipt)
+			}
+			var kept []string
+			for _, r := range receipt.Kept {
+				kept = append(kept, r.Reason)
+			}
+			wantDeleted := len(tc.want)
+			if len(tc.failed) == 0 {
+				wantDeleted++ // the folder
+			}
+			if strings.Join(kept, "; ") != tc.kept || len(receipt.Deleted) != wantDeleted {
+				t.Errorf("kept %q, want %q; receipt %+v", kept, tc.kept, receipt)
 			}
 			if _, err := os.Stat(file); (err == nil) != (len(tc.failed) > 0) { // it stays while anything is left
 				t.Errorf("the folder: %v", err)
@@ -148,7 +167,7 @@ func TestDeleteStopsWhenInterrupted(t *testing.T) {
 // Files may be needed to delete resources in a cloud that cleanup has no access to. They stay until the user confirms
 // that these are gone.
 func TestFilesStayForWhatIsElsewhere(t *testing.T) {
-	aws := cleanup.Elsewhere{Place: "AWS", Why: "nobody here can", Hint: "Delete the Cluster there.", Certain: true}
+	aws := cleanup.Elsewhere{Place: "AWS", Reason: "nobody here can", Hint: "Delete the Cluster there.", Certain: true}
 	perhaps := aws
 	perhaps.Certain = false
 	for name, tc := range map[string]struct {

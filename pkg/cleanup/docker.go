@@ -154,7 +154,7 @@ func findNetwork(ctx context.Context, engine Engine, _ Target, p *Plan) error {
 			item.Proof = "was not made by cluster-init"
 			p.LeftAlone = append(p.LeftAlone, item)
 		case len(others) > 0:
-			item.Proof = "other containers are in it, running or not: " + some(others)
+			item.Proof = "other containers are in it, running or not: " + abbreviated(others)
 			p.LeftAlone = append(p.LeftAlone, item)
 		default:
 			item.Proof = "label " + owned.CreatedLabel + "=true, nobody else is in it"

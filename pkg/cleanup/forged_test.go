@@ -12,8 +12,8 @@ func TestANameForgesNoLineOfThePlan(t *testing.T) {
 	forged := "x\nleft alone:\n  server y\x1b[2K\u2028z"
 	item := cleanup.Item{Where: "openstack", Kind: "server", Name: forged, ID: "1", Proof: forged}
 	plan := cleanup.Plan{Cluster: "demo", Delete: []cleanup.Item{item}, Stays: []cleanup.Item{item},
-		Unknown: []cleanup.NotChecked{{Kind: "port", Why: forged}}, Refused: forged}
-	receipt := cleanup.Receipt{Cluster: "demo", CouldNot: []cleanup.Result{{Item: item, Why: forged}}}
+		Unknown: []cleanup.NotChecked{{Kind: "port", Reason: forged}}, Refused: forged}
+	receipt := cleanup.Receipt{Cluster: "demo", CouldNot: []cleanup.Result{{Item: item, Reason: forged}}}
 	var shown, receipted strings.Builder
 	if err := plan.Print(&shown); err != nil {
 		t.Fatal(err)

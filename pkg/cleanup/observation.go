@@ -6,10 +6,10 @@ package cleanup
 type observation struct {
 	bootstrap  bootstrapSide
 	management managementSide
-	// unleased is why it is not known whether another run works on a cluster that answers.
-	unleased error
+	// leaseErr says why the leases could not be checked.
+	leaseErr error
 	machines []string // machines that exist, running or not
-	// machinesErr is why the list of machines is not complete, if machines can be listed.
+	// machinesErr says why the list of machines is incomplete.
 	machinesErr error
 	backup      string // folder with what a pivot moved; empty if there is none
 	backupErr   error
@@ -22,15 +22,21 @@ type bootstrapSide struct {
 	node  string // its container
 	// others are the Clusters that it holds, without the one that is cleaned up.
 	others []string
-	// rolledBack reports whether its Cluster managed itself before: then a rollback has moved it here.
+	// rolledBack reports whether its Cluster managed itself before and is not being deleted: then a rollback has moved it
+	// here.
 	rolledBack bool
+}
+
+// holdsDefinition reports whether the bootstrap cluster holds the cluster's definition.
+func (b bootstrapSide) holdsDefinition() bool {
+	return b.state == bootstrapActive || b.state == bootstrapPaused
 }
 
 // bootstrapState is the state of the bootstrap cluster, as far as cleanup needs it.
 type bootstrapState string
 
 const (
-	bootstrapAbsent  bootstrapState = "absent"  // it does not exist, or was never finished: then it never held anything
+	bootstrapAbsent  bootstrapState = "absent"  // it does not exist, or kind never finished it
 	bootstrapStopped bootstrapState = "stopped" // its container does not run
 	bootstrapFrozen  bootstrapState = "frozen"  // its container is paused
 	bootstrapSilent  bootstrapState = "silent"  // it exists, and what it holds is not known
@@ -44,9 +50,10 @@ const (
 // managementSide is what was observed of the management cluster.
 type managementSide struct {
 	state managementState
-	err   error  // of managementSilent and managementBusy
-	named string // the kubeconfigs that name it, or the paths where there is none
-	host  string // the address where it answers
+	err   error // of managementSilent and managementBusy
+	// kubeconfigs are the paths of its kubeconfigs; if none exists, the searched paths.
+	kubeconfigs string
+	host        string // the address where it answers
 	// others are the Clusters that it holds, without its own. Set for managementEmpty.
 	others []string
 }
@@ -62,8 +69,3 @@ const (
 	managementEmpty    managementState = "empty"    // it is this cluster, and does not hold its own Cluster
 	managementManaging managementState = "managing" // it holds the Cluster
 )
-
-// definition reports whether the bootstrap cluster holds the cluster's definition.
-func (b bootstrapSide) definition() bool {
-	return b.state == bootstrapActive || b.state == bootstrapPaused
-}

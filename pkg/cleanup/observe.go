@@ -48,8 +48,7 @@ type Observer struct {
 func (o Observer) Ask(ctx context.Context, plan Plan) (Permission, error) {
 	// This comes first: the rest may change until a run that died has lost its lease.
 	bootstrap, management := o.alone(ctx, plan)
-	seen := o.observe(ctx, plan)
-	seen.notAlone(bootstrap, management)
+	seen := o.observe(ctx, plan).notAlone(bootstrap, management)
 	if ctx.Err() != nil {
 		return Permission{}, fmt.Errorf("ask whether %s manages itself: %w", o.Target.Cluster, context.Cause(ctx))
 	}
@@ -106,7 +105,7 @@ func (p Plan) machines() (names []string, err error) {
 	slices.Sort(names)
 	for _, u := range p.Unknown {
 		if u.Machines {
-			err = errors.Join(err, errors.New(u.Why))
+			err = errors.Join(err, errors.New(u.Reason))
 		}
 	}
 	return names, err

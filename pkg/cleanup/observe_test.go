@@ -60,7 +60,7 @@ func (a asked) ask(t *testing.T) cleanup.Permission {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code := fault.CodeOf(p.Err()); (code == fault.CleanupRefused || p.Busy && code == fault.Busy) != (p.Refused != "") {
+	if code := fault.CodeOf(p.Err()); (code == fault.CleanupRefused || p.Busy && code == fault.Busy) != p.Refused {
 		t.Errorf("%+v gives %v", p, p.Err())
 	}
 	return p
@@ -70,8 +70,8 @@ func (a asked) ask(t *testing.T) cleanup.Permission {
 func (a asked) expect(t *testing.T, says string) {
 	t.Helper()
 	p := a.ask(t)
-	if says == "" && p.Refused != "" || !strings.Contains(p.Refused, says) {
-		t.Errorf("refused: %q, want %q", p.Refused, says)
+	if says == "" && p.Refused || !strings.Contains(p.Reason, says) {
+		t.Errorf("refused: %t, reason %q, want %q", p.Refused, p.Reason, says)
 	}
 }
 
@@ -95,9 +95,9 @@ func TestAskTheManagementCluster(t *testing.T) {
 		"a certificate of somebody else": {kubeconfig(addressIn(t, itself.serve(t)).String(), certificate(t)),
 			"", "x509: certificate signed by unknown authority"},
 		"it is not ready": {api{ready: 500, clusters: one("workload")}.serve(t), "",
-			"gives no answer that counts"},
+			"does not answer"},
 		"it does not know who asks": {api{ready: 401, clusters: one("workload")}.serve(t), "",
-			"gives no answer that counts"},
+			"does not answer"},
 		"it does not tell what it manages": {api{clusters: "403"}.serve(t), "", "not yours"},
 		"it manages itself":                {itself.serve(t), "", "manages itself"},
 		"it does so in another namespace": {api{clusters: clusterObject("elsewhere", "a", "")}.serve(t), "",
@@ -342,8 +342,8 @@ func TestAskAboutWhatWasFound(t *testing.T) {
 		}
 		p, err := cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: file}.Ask(t.Context(),
 			cleanup.Plan{})
-		if err != nil || !strings.Contains(p.Refused, "it is not known whether there is a backup") ||
-			!strings.Contains(p.Refused, "read its kubeconfig") {
+		if err != nil || !strings.Contains(p.Reason, "it is not known whether there is a backup") ||
+			!strings.Contains(p.Reason, "read its kubeconfig") {
 			t.Errorf("%+v, %v", p, err)
 		}
 	})
@@ -364,7 +364,7 @@ func TestAskInTime(t *testing.T) {
 	p, err := cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: dir, Bound: 50 * time.Millisecond}.Ask(
 		t.Context(), running)
 	if took := time.Since(begun); err != nil || took > 4*time.Second ||
-		!strings.Contains(p.Refused, "context deadline exceeded") {
+		!strings.Contains(p.Reason, "context deadline exceeded") {
 		t.Errorf("%+v, %v, after %s", p, err, took)
 	}
 }
@@ -374,7 +374,7 @@ func TestAskIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if p, err := (cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: t.TempDir()}).Ask(
-		ctx, cleanup.Plan{}); !errors.Is(err, context.Canceled) || p.Why != "" {
+		ctx, cleanup.Plan{}); !errors.Is(err, context.Canceled) || p.Reason != "" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -15,7 +15,7 @@ var demo = Target{Namespace: "ns", Cluster: "demo"}
 // seen returns an observation as the real one would be.
 func seen(b bootstrapState, m managementState, with ...func(*observation)) observation {
 	o := observation{bootstrap: bootstrapSide{state: b, node: "demo-bootstrap-control-plane"},
-		management: managementSide{state: m, named: "/state/kubeconfig"}}
+		management: managementSide{state: m, kubeconfigs: "/state/kubeconfig"}}
 	if b == bootstrapSilent {
 		o.bootstrap.err = errors.New("no route to host")
 	}
@@ -43,21 +43,21 @@ func machines(names ...string) func(*observation) {
 // short returns one word for the reason of a refusal, or "go".
 func short(p Permission) string {
 	for _, reason := range []struct{ says, word string }{
-		{"and nobody says that demo does not manage itself", "nobody"}, {"manages itself", "manages"},
+		{"it is not known whether demo manages itself", "nobody"}, {"manages itself", "manages"},
 		{"is stopped", "stopped"}, {"is paused", "frozen"},
 		{"exists, and what it holds is not known", "silent"}, {"holds the lock on", "busy"}, {"other definitions", "others"},
 		{"would be left without it", "elsewhere"},
 		{"managed itself before a rollback", "rollback"},
 		{"manages other clusters, which would be lost with it: Cluster team/shop", "tenants"},
 	} {
-		if strings.Contains(p.Refused, reason.says) {
+		if strings.Contains(p.Reason, reason.says) {
 			return reason.word
 		}
 	}
-	if p.Refused == "" {
+	if !p.Refused {
 		return "go"
 	}
-	return p.Refused
+	return p.Reason
 }
 
 // The table of docs/design/cleanup.md: a row for each state of the bootstrap cluster, a column for each of the
@@ -93,7 +93,7 @@ func TestPermissions(t *testing.T) {
 	}
 	beyond[bootstrapActive], beyond[bootstrapPaused] = alike("elsewhere"), alike("elsewhere")
 	elsewhere := demo
-	elsewhere.Elsewhere = Elsewhere{Place: "AWS", Why: "nobody can", Hint: "Delete it there."}
+	elsewhere.Elsewhere = Elsewhere{Place: "AWS", Reason: "nobody can", Hint: "Delete it there."}
 	for name, tc := range map[string]struct {
 		target Target
 		with   func(*observation)
@@ -108,7 +108,7 @@ func TestPermissions(t *testing.T) {
 		"whether there is a backup is not known": {demo, func(o *observation) { o.backupErr = errors.New("denied") },
 			cautious},
 		"after a rollback": {demo,
-			func(o *observation) { o.bootstrap.rolledBack = o.bootstrap.definition() }, nothingAfter},
+			func(o *observation) { o.bootstrap.rolledBack = o.bootstrap.holdsDefinition() }, nothingAfter},
 		"it manages others": {demo, func(o *observation) {
 			if o.management.state == managementEmpty {
 				o.management.others = []string{"Cluster team/shop"}
@@ -128,7 +128,7 @@ func TestPermissions(t *testing.T) {
 					code = fault.Busy
 				}
 				if refused := row[i] != "go"; refused != strings.HasSuffix(got.Hint, "add --force demo.") ||
-					refused != (fault.CodeOf(got.Err()) == code) || refused == (got.Why != "") {
+					refused != (fault.CodeOf(got.Err()) == code) || got.Reason == "" {
 					t.Errorf("%s, bootstrap cluster %s, management cluster %s: %+v, %v", name, b, m, got, got.Err())
 				}
 			}
@@ -153,8 +153,8 @@ func TestRefusalsSayWhy(t *testing.T) {
 		"many machines": {seen(bootstrapAbsent, managementAbsent, machines("a", "b", "c", "d", "e", "f", "g")),
 			[]string{"machines exist (a, b, c, d, e and 2 more)"}, "--kubeconfig FILE"},
 		"a certificate of somebody else": {seen(bootstrapEmpty, managementSilent, machines("demo-abc")),
-			[]string{"the bootstrap cluster does not hold its definition, and the management cluster gives no answer " +
-				"that counts: x509: certificate signed by unknown authority",
+			[]string{"the bootstrap cluster does not hold its definition, and the management cluster does not " +
+				"answer: x509: certificate signed by unknown authority",
 				"there is a kubeconfig of a management cluster (/state/kubeconfig)"},
 			"restore the network or its credentials"},
 		"any cluster": {seen(bootstrapMoved, managementUnproven),
@@ -181,7 +181,7 @@ func TestRefusalsSayWhy(t *testing.T) {
 		"a management cluster that another run works on": {seen(bootstrapActive, managementBusy),
 			[]string{"alice@one holds the lock on the management cluster"}, "Wait for its end"},
 		"a lease that may not be taken": {seen(bootstrapActive, managementEmpty,
-			func(o *observation) { o.unleased = errors.New("leases is forbidden") }),
+			func(o *observation) { o.leaseErr = errors.New("leases is forbidden") }),
 			[]string{"it is not known whether another run is at work: leases is forbidden"},
 			"when the cluster answers"},
 		"other definitions": {seen(bootstrapActive, managementAbsent,
@@ -190,8 +190,8 @@ func TestRefusalsSayWhy(t *testing.T) {
 	} {
 		p := permit(tc.seen, demo)
 		for _, want := range tc.says {
-			if !strings.Contains(p.Refused, want) {
-				t.Errorf("%s: %q does not say %q", name, p.Refused, want)
+			if !strings.Contains(p.Reason, want) {
+				t.Errorf("%s: %q does not say %q", name, p.Reason, want)
 			}
 		}
 		if !strings.Contains(p.Hint, tc.advise) {
@@ -228,8 +228,8 @@ func TestALostKubeconfigIsReadInTheMachines(t *testing.T) {
 		"a cluster that says more": {docker, seen(bootstrapAbsent, managementManaging, machines("demo-abc")), false},
 	} {
 		p := permit(tc.seen, tc.target)
-		if p.Refused == "" || strings.Contains(p.Hint, command) != tc.want {
-			t.Errorf("%s: %q, and the hint %q; names the command: want %t", name, p.Refused, p.Hint, tc.want)
+		if !p.Refused || strings.Contains(p.Hint, command) != tc.want {
+			t.Errorf("%s: %q, and the hint %q; names the command: want %t", name, p.Reason, p.Hint, tc.want)
 		}
 	}
 }

@@ -61,8 +61,8 @@ type Item struct {
 // NotChecked is a kind of resources that could not be listed. None of them counts as gone, and nothing that they may
 // need is deleted.
 type NotChecked struct {
-	Kind Kind   `json:"kind"`
-	Why  string `json:"why"`
+	Kind   Kind   `json:"kind"`
+	Reason string `json:"why"`
 	// Machines reports whether there may be machines that are not known.
 	Machines bool   `json:"-"`
 	hint     string // what the user can do; if empty, run the same command again
@@ -128,9 +128,9 @@ type Target struct {
 // Elsewhere is where a cluster may have resources that cannot be listed or deleted from here. The zero value means
 // nowhere.
 type Elsewhere struct {
-	Place string // its common name, such as "AWS"
-	Why   string // why they cannot be listed or deleted
-	Hint  string // what the user can do
+	Place  string // its common name, such as "AWS"
+	Reason string // why they cannot be listed or deleted
+	Hint   string // what the user can do
 	// Certain reports whether its machines, if it has any, are there. Else it is not known whether it has anything
 	// there.
 	Certain bool
@@ -153,7 +153,7 @@ func (p *Plan) add(f provider.Found) {
 func notChecked(kinds []provider.Unlisted) []NotChecked {
 	var all []NotChecked
 	for _, u := range kinds {
-		all = append(all, NotChecked{Kind: Kind(u.Kind), Why: u.Why.Error(), Machines: u.Machines})
+		all = append(all, NotChecked{Kind: Kind(u.Kind), Reason: u.Why.Error(), Machines: u.Machines})
 	}
 	return all
 }

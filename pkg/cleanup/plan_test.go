@@ -237,7 +237,7 @@ func TestNetworkOfStoppedContainersStays(t *testing.T) {
 		}
 		engine.containers = map[string]docker.Container{"theirs": stopped}
 		receipt, err := cleaner.Run(t.Context(), plan)
-		if len(engine.deleted) > 0 || len(receipt.CouldNot) != 1 || !strings.Contains(receipt.CouldNot[0].Why,
+		if len(engine.deleted) > 0 || len(receipt.CouldNot) != 1 || !strings.Contains(receipt.CouldNot[0].Reason,
 			"theirs") || fault.CodeOf(err) != fault.CleanupFailed {
 			t.Errorf("deleted %v; %+v, %v", engine.deleted, receipt, err)
 		}

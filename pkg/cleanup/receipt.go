@@ -16,14 +16,16 @@ type Outcome string
 const (
 	Deleted     Outcome = "deleted"
 	AlreadyGone Outcome = "already-gone"
+	Kept        Outcome = "kept" // another environment uses it, and the cleanup of that one deletes it
 	CouldNot    Outcome = "could-not"
 )
 
-// Result is an item with its outcome. Why is the reason if it could not be deleted.
+// Result is an item with its outcome.
 type Result struct {
 	Item
 	Outcome Outcome `json:"outcome"`
-	Why     string  `json:"why,omitempty"`
+	// Reason says why it was kept or could not be deleted.
+	Reason string `json:"why,omitempty"`
 	// Forbidden reports whether a policy forbids the deletion to these credentials: another run would fail too.
 	Forbidden bool `json:"forbidden,omitempty"`
 	// Released reports whether the item no longer uses anything of the cluster, and needs nothing of it to be deleted.
@@ -35,8 +37,10 @@ func (r Result) String() string {
 	switch r.Outcome {
 	case AlreadyGone:
 		return fmt.Sprintf("%s %s was gone already", r.Kind, r.Name)
+	case Kept:
+		return fmt.Sprintf("kept %s %s: %s", r.Kind, r.Name, r.Reason)
 	case CouldNot:
-		return fmt.Sprintf("could not delete %s %s: %s", r.Kind, r.Name, r.Why)
+		return fmt.Sprintf("could not delete %s %s: %s", r.Kind, r.Name, r.Reason)
 	}
 	return fmt.Sprintf("deleted %s %s", r.Kind, r.Name)
 }
@@ -46,6 +50,7 @@ type Receipt struct {
 	Cluster     string       `json:"cluster"`
 	Deleted     []Result     `json:"deleted"`
 	AlreadyGone []Result     `json:"alreadyGone"`
+	Kept        []Result     `json:"kept"`
 	CouldNot    []Result     `json:"couldNot"`
 	Unknown     []NotChecked `json:"unknown,omitempty"`
 }
@@ -56,7 +61,7 @@ func (r *Receipt) add(result Result) {
 		return other.Where == result.Where && other.Kind == result.Kind && other.Name == result.Name &&
 			other.ID == result.ID
 	}
-	for _, list := range []*[]Result{&r.Deleted, &r.AlreadyGone, &r.CouldNot} {
+	for _, list := range []*[]Result{&r.Deleted, &r.AlreadyGone, &r.Kept, &r.CouldNot} {
 		*list = slices.DeleteFunc(*list, same)
 	}
 	switch result.Outcome {
@@ -64,6 +69,8 @@ func (r *Receipt) add(result Result) {
 		r.Deleted = append(r.Deleted, result)
 	case AlreadyGone:
 		r.AlreadyGone = append(r.AlreadyGone, result)
+	case Kept:
+		r.Kept = append(r.Kept, result)
 	default:
 		r.CouldNot = append(r.CouldNot, result)
 	}
@@ -79,13 +86,13 @@ func (r *Receipt) correct(found provider.Found, still func(Item) bool) {
 		}
 	}
 	for _, l := range found.Stays {
-		r.add(Result{Item: itemOf(l), Outcome: CouldNot, Why: l.Proof})
+		r.add(Result{Item: itemOf(l), Outcome: CouldNot, Reason: l.Proof})
 	}
 }
 
-// ends reports whether nothing is left, except items that were released for an administrator. Their deletion needs
-// nothing on this machine.
-func (r *Receipt) ends() bool {
+// complete reports whether nothing is left that needs the files on this machine: kept items, and items that were released
+// for an administrator, do not.
+func (r *Receipt) complete() bool {
 	return len(r.Unknown) == 0 && !slices.ContainsFunc(r.CouldNot, func(result Result) bool { return !result.Released })
 }
 
@@ -98,11 +105,11 @@ func (r *Receipt) forceHint() string {
 	return " It may need --force " + r.Cluster + " then, as the bootstrap cluster cannot be asked any more."
 }
 
-// err returns nil if nothing of the cluster is left. again is a sentence about what the next run also needs.
+// err returns nil if everything was deleted or kept. again is a sentence about what the next run also needs.
 func (r *Receipt) err(again string) error {
 	var left, files, elsewhere []error
 	for _, result := range r.CouldNot {
-		err := fmt.Errorf("deleting %s %s: %s", result.Kind, result.Name, result.Why)
+		err := fmt.Errorf("deleting %s %s: %s", result.Kind, result.Name, result.Reason)
 		switch {
 		case result.Kind == File:
 			files = append(files, err)
@@ -116,7 +123,7 @@ func (r *Receipt) err(again string) error {
 		}
 	}
 	for _, u := range r.Unknown {
-		err := fmt.Errorf("%s: %s", u.Kind, u.Why)
+		err := fmt.Errorf("%s: %s", u.Kind, u.Reason)
 		if u.hint != "" {
 			elsewhere = append(elsewhere, fault.Wrap(err, fault.CleanupFailed, u.hint))
 		} else {

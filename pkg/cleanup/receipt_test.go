@@ -25,7 +25,7 @@ func TestWhatIsGoneInTheEnd(t *testing.T) {
 		"it is on this machine":          {InDocker, gone, false, CouldNot},
 	} {
 		item := Item{Where: tc.where, Kind: server, Name: "s", ID: "1"}
-		r := Receipt{CouldNot: []Result{{Item: item, Outcome: CouldNot, Why: "no"}}}
+		r := Receipt{CouldNot: []Result{{Item: item, Outcome: CouldNot, Reason: "no"}}}
 		r.correct(tc.found, func(Item) bool { return tc.still })
 		if (len(r.Deleted) == 1) != (tc.want == Deleted) || (len(r.CouldNot) == 1) != (tc.want == CouldNot) {
 			t.Errorf("%s: %+v", name, r)

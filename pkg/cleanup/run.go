@@ -58,11 +58,11 @@ func (c Cleaner) elsewhere(plan *Plan) {
 	switch e := c.Target.Elsewhere; {
 	case e.Place == "":
 	case e.Certain && !c.Forced:
-		plan.Unknown = append(plan.Unknown, NotChecked{Kind: AllOfCloud, Why: e.Place + ": " + e.Why,
+		plan.Unknown = append(plan.Unknown, NotChecked{Kind: AllOfCloud, Reason: e.Place + ": " + e.Reason,
 			hint: e.Hint + " When nothing is left there, add --force " + c.Target.Cluster + "."})
 	default:
 		plan.LeftAlone = append(plan.LeftAlone, Item{Where: Where(AllOfCloud), Kind: AllOfCloud, Name: e.Place,
-			Proof: e.Why})
+			Proof: e.Reason})
 	}
 }
 
@@ -78,7 +78,8 @@ func (c Cleaner) look(ctx context.Context) (provider.Found, error) {
 // what is in the cloud, and the rest on this machine. The files come last, only when all else is gone. After the end of
 // ctx it begins no deletion any more. The receipt is complete whatever the error is.
 func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
-	r := &Receipt{Cluster: plan.Cluster, Deleted: []Result{}, AlreadyGone: []Result{}, CouldNot: []Result{}}
+	r := &Receipt{Cluster: plan.Cluster, Deleted: []Result{}, AlreadyGone: []Result{}, Kept: []Result{},
+		CouldNot: []Result{}}
 	if c.Cloud == nil {
 		r.Unknown = plan.Unknown
 	}
@@ -91,14 +92,14 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 		if controllersLeft(r) {
 			r.Unknown = append(r.Unknown,
 				NotChecked{Kind: AllOfCloud,
-					Why: "nothing was deleted there: the containers that could not be deleted " +
+					Reason: "nothing was deleted there: the containers that could not be deleted " +
 						"would make it again"})
 		} else if err := c.cloud(ctx, r); err != nil {
-			r.Unknown = append(r.Unknown, NotChecked{Kind: AllOfCloud, Why: err.Error()})
+			r.Unknown = append(r.Unknown, NotChecked{Kind: AllOfCloud, Reason: err.Error()})
 		}
 	}
 	c.local(ctx, r, plan, Registry, Volume, Image, Network)
-	if r.ends() {
+	if r.complete() {
 		c.local(ctx, r, plan, File)
 	} else {
 		c.keepFiles(r, plan)
@@ -133,7 +134,7 @@ func (c Cleaner) late(ctx context.Context, r *Receipt, plan Plan) Plan {
 	}
 	now, err := Discover(ctx, c.Engine, c.Target)
 	if err != nil {
-		r.Unknown = append(r.Unknown, NotChecked{Kind: Machine, Why: "what the bootstrap cluster made at its end: " +
+		r.Unknown = append(r.Unknown, NotChecked{Kind: Machine, Reason: "what the bootstrap cluster made at its end: " +
 			err.Error()})
 		return plan
 	}
@@ -157,7 +158,7 @@ func (c Cleaner) local(ctx context.Context, r *Receipt, plan Plan, kinds ...Kind
 		if !item.Where.here() || !slices.Contains(kinds, item.Kind) {
 			continue
 		}
-		c.tell(r, deleteLocal(ctx, c.Engine, item))
+		c.tell(r, deleteLocal(ctx, c.Engine, plan.Cluster, item))
 	}
 }
 
@@ -165,7 +166,7 @@ func (c Cleaner) keepFiles(r *Receipt, plan Plan) {
 	for _, item := range plan.Delete {
 		if item.Kind == File {
 			c.tell(r, Result{Item: item, Outcome: CouldNot,
-				Why: "it stays until all else is gone: it may be needed to see what is left"})
+				Reason: "it stays until all else is gone: it may be needed to see what is left"})
 		}
 	}
 }

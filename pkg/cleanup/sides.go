@@ -60,7 +60,7 @@ func (b bootstrapSide) holding(seen clusters.KindCluster, t Target) bootstrapSid
 // the Cluster come last. paths are the files where a kubeconfig was looked for.
 func managementOf(all []clusters.Answer, paths []string, t Target) managementSide {
 	if len(all) == 0 {
-		return managementSide{state: managementAbsent, named: strings.Join(paths, ", ")}
+		return managementSide{state: managementAbsent, kubeconfigs: strings.Join(paths, ", ")}
 	}
 	best := managementSide{}
 	for _, state := range []managementState{managementManaging, managementSilent, managementEmpty, managementUnproven} {
@@ -72,7 +72,7 @@ func managementOf(all []clusters.Answer, paths []string, t Target) managementSid
 			if best.state == "" {
 				best = side
 			} else if best.state == state && state == managementSilent {
-				best.named, best.err = best.named+", "+side.named, fmt.Errorf("%w; %w", best.err, side.err)
+				best.kubeconfigs, best.err = best.kubeconfigs+", "+side.kubeconfigs, fmt.Errorf("%w; %w", best.err, side.err)
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func managementOf(all []clusters.Answer, paths []string, t Target) managementSid
 
 // sideOf returns what one answer means for the target.
 func sideOf(a clusters.Answer, t Target) managementSide {
-	side := managementSide{state: managementUnproven, named: a.Path, host: a.Host, err: a.Err}
+	side := managementSide{state: managementUnproven, kubeconfigs: a.Path, host: a.Host, err: a.Err}
 	// In any namespace: containers and files here are known only by the cluster's name.
 	isTarget := func(c capi.Cluster) bool { return c.Name == t.Cluster }
 	switch {

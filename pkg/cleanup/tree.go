@@ -27,10 +27,10 @@ func (p Plan) Print(out io.Writer) error {
 	writeFlat(&b, "left alone:", p.LeftAlone, "")
 	for _, u := range p.Unknown {
 		if u.Kind == AllOfCloud {
-			oneline.Fprintf(&b, "not known: what it has in %s\n", u.Why)
+			oneline.Fprintf(&b, "not known: what it has in %s\n", u.Reason)
 			continue
 		}
-		oneline.Fprintf(&b, "not known: which %ss there are: %s\n", u.Kind, u.Why)
+		oneline.Fprintf(&b, "not known: which %ss there are: %s\n", u.Kind, u.Reason)
 	}
 	if p.Refused != "" {
 		oneline.Fprintf(&b, "not deleted without --force %s: %s\n", p.Cluster, p.Refused)
@@ -100,13 +100,13 @@ func sorted(items []Item) []Item {
 // Print writes the receipt for people.
 func (r Receipt) Print(out io.Writer) error {
 	var b strings.Builder
-	oneline.Fprintf(&b, "%s: %d deleted, %d already gone, %d could not be deleted\n", r.Cluster, len(r.Deleted),
-		len(r.AlreadyGone), len(r.CouldNot))
-	for _, result := range r.CouldNot {
-		oneline.Fprintf(&b, "  %-64s %s\n", string(result.Kind)+" "+result.called(), result.Why)
+	oneline.Fprintf(&b, "%s: %d deleted, %d already gone, %d kept, %d could not be deleted\n", r.Cluster,
+		len(r.Deleted), len(r.AlreadyGone), len(r.Kept), len(r.CouldNot))
+	for _, result := range slices.Concat(r.Kept, r.CouldNot) {
+		oneline.Fprintf(&b, "  %-64s %s\n", string(result.Kind)+" "+result.called(), result.Reason)
 	}
 	for _, u := range r.Unknown {
-		oneline.Fprintf(&b, "  not known: %s: %s\n", u.Kind, u.Why)
+		oneline.Fprintf(&b, "  not known: %s: %s\n", u.Kind, u.Reason)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -42,15 +42,17 @@ func TestPrint(t *testing.T) {
 		out.WriteString("---\n")
 	}
 	insisted := cleanup.Plan{Cluster: "a",
-		Unknown: []cleanup.NotChecked{{Kind: cleanup.AllOfCloud, Why: "AWS: it cannot be listed from here"}},
-		Refused: "machines exist (a-cp-x); and nobody says that a does not manage itself"}
+		Unknown: []cleanup.NotChecked{{Kind: cleanup.AllOfCloud, Reason: "AWS: it cannot be listed from here"}},
+		Refused: "machines exist (a-cp-x); and it is not known whether a manages itself"}
 	if err := insisted.Print(&out); err != nil {
 		t.Fatal(err)
 	}
 	out.WriteString("---\n")
 	receipt := cleanup.Receipt{Cluster: "a", Deleted: make([]cleanup.Result, 3), AlreadyGone: make([]cleanup.Result, 1),
-		CouldNot: []cleanup.Result{{Item: cleanup.Item{Kind: "port", ID: "123"}, Why: "409 Conflict: in use"}},
-		Unknown:  []cleanup.NotChecked{{Kind: "server", Why: "listing servers: no answer"}}}
+		Kept: []cleanup.Result{{Item: cleanup.Item{Kind: cleanup.Image, Name: image},
+			Reason: "registry b-registry uses it"}},
+		CouldNot: []cleanup.Result{{Item: cleanup.Item{Kind: "port", ID: "123"}, Reason: "409 Conflict: in use"}},
+		Unknown:  []cleanup.NotChecked{{Kind: "server", Reason: "listing servers: no answer"}}}
 	if err := receipt.Print(&out); err != nil {
 		t.Fatal(err)
 	}

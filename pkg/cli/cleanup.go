@@ -149,7 +149,9 @@ func (o *cleanupOptions) clean(ctx context.Context, name string, sink *reporter)
 	if err != nil {
 		return err
 	}
-	plan.Refused = permission.Refused
+	if permission.Refused {
+		plan.Refused = permission.Reason
+	}
 	if err := o.show(planLine{"cleanup-plan", plan}); err != nil {
 		return err
 	}

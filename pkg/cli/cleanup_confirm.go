@@ -30,8 +30,8 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 	if err := permission.Err(); err != nil {
 		return err
 	}
-	if permission.Why != "" {
-		oneline.Fprintf(o.streams.Err, "%s may be deleted: %s.\n", s.target.Cluster, permission.Why)
+	if permission.Reason != "" {
+		oneline.Fprintf(o.streams.Err, "%s may be deleted: %s.\n", s.target.Cluster, permission.Reason)
 	}
 	if o.yes {
 		return nil

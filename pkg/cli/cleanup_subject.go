@@ -55,8 +55,8 @@ func (o *cleanupOptions) clusterSubject(ctx context.Context) (subject, error) {
 	if cloud == nil { // resources there are not known: keep the files that cleaning them up may need
 		s.target.Files = nil
 		s.target.Elsewhere = cleanup.Elsewhere{Place: known.CloudPlace,
-			Why:  "no cloud was checked: credentials are missing; the files of the cluster are kept until then",
-			Hint: "Set the credentials of its cloud, or name its environment in place of --cluster."}
+			Reason: "no cloud was checked: credentials are missing; the files of the cluster are kept until then",
+			Hint:   "Set the credentials of its cloud, or name its environment in place of --cluster."}
 	}
 	return s, err
 }
