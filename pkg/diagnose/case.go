@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
@@ -15,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
@@ -40,13 +42,15 @@ const (
 // Seen is what was read of one cluster.
 type Seen struct {
 	readiness.Observation
-	// Moved reports that its Flux is suspended for a pivot, Ends that the management cluster is being deleted. Both are
-	// intended.
-	Moved, Ends bool
+	// SuspendedForPivot reports that its Flux is suspended for a pivot. BeingDeleted reports that the management cluster
+	// is being deleted. Both are intended.
+	SuspendedForPivot bool `json:"Moved"`
+	BeingDeleted      bool `json:"Ends"`
 	// Building reports that the cluster is not complete yet: a run creates it or moves its definition.
 	Building bool
-	Logs     []Lines   // of containers that ended, and of controllers about machines
-	Said     []Signals // by machines, or by the cloud about them
+	Logs     []Lines // of containers that ended
+	// MachineSignals are what machines report, and the cloud and controllers report about them.
+	MachineSignals []Signals `json:"Said"`
 
 	secretsUnknown bool // its Secrets could not be listed
 }
@@ -75,22 +79,22 @@ func Gather(ctx context.Context, w *clusters.World, more *redact.Redactor) (Case
 // withoutUnknown removes everything that could hold an unknown secret. Without the Secrets of a cluster that is all of
 // this cluster, and the logs and the machines' output of every cluster.
 func (c Case) withoutUnknown() Case {
-	clusters := slices.Clone(c.Clusters)
-	unknown := c.silent || slices.ContainsFunc(clusters, func(s Seen) bool { return s.secretsUnknown })
-	for i, seen := range clusters {
+	kept := slices.Clone(c.Clusters)
+	unknown := c.silent || slices.ContainsFunc(kept, func(s Seen) bool { return s.secretsUnknown })
+	for i, seen := range kept {
 		switch {
 		case seen.secretsUnknown:
-			clusters[i] = Seen{Moved: seen.Moved, Ends: seen.Ends,
+			kept[i] = Seen{SuspendedForPivot: seen.SuspendedForPivot, BeingDeleted: seen.BeingDeleted,
 				Observation: readiness.Observation{Cluster: seen.Cluster,
 					NotChecked: append(slices.Clone(seen.NotChecked), "all of the "+seen.Cluster+
 						" cluster: left out, as its Secrets are not known")}}
 		case unknown:
-			clusters[i].Logs, clusters[i].Said = nil, nil
-			clusters[i].NotChecked = append(slices.Clone(seen.NotChecked), "logs of the "+seen.Cluster+
+			kept[i].Logs, kept[i].MachineSignals = nil, nil
+			kept[i].NotChecked = append(slices.Clone(seen.NotChecked), "logs of the "+seen.Cluster+
 				" cluster and output of its machines: left out, as the Secrets of another cluster are not known")
 		}
 	}
-	c.Clusters = clusters
+	c.Clusters = kept
 	return c
 }
 
@@ -107,43 +111,56 @@ func gather(ctx context.Context, w *clusters.World) (Case, *redact.Redactor) {
 	for _, document := range w.Secrets {
 		known.Add(redact.FromValues(document)...)
 	}
-	if in := o.Bootstrap.Cluster; in != nil {
-		c.Clusters = append(c.Clusters, see(ctx, in, side{scope: c.Scope, machines: w.Provider, registry: w.Registry(),
-			moved: o.Bootstrap.Suspended, ends: o.Bootstrap.Down, building: true}, known))
+	if client := o.Bootstrap.Cluster; client != nil {
+		c.Clusters = append(c.Clusters, see(ctx, client, side{machines: w.Provider, registry: w.Registry(),
+			suspendedForPivot: o.Bootstrap.Suspended, beingDeleted: o.Bootstrap.Down, building: true}, known))
 	}
-	if in := o.Management.Cluster; in != nil {
-		c.Clusters = append(c.Clusters, see(ctx, in, side{scope: c.Scope, machines: w.Provider, registry: w.Registry(),
-			moved: o.Management.Suspended, ends: o.Management.Down, building: !finished(o)}, known))
+	if client := o.Management.Cluster; client != nil {
+		c.Clusters = append(c.Clusters, see(ctx, client, side{machines: w.Provider, registry: w.Registry(),
+			suspendedForPivot: o.Management.Suspended, beingDeleted: o.Management.Down, building: !finished(o)}, known))
 	}
 	return c, known
 }
 
+// side is one of the two clusters of a run.
+type side struct {
+	scope clusters.Scope // only for roots
+	// suspendedForPivot, beingDeleted: Flux is suspended for a pivot, or the management cluster is being deleted. Both
+	// are intended.
+	suspendedForPivot, beingDeleted bool
+
+	// Only for see:
+	machines provider.Provider
+	registry readiness.Registry
+	building bool // a run creates it or moves its definition
+}
+
 // see reads one cluster.
-func see(ctx context.Context, in *kube.Cluster, of side, known *redact.Redactor) Seen {
-	seen := Seen{Observation: readiness.Observe(ctx, in, of.registry),
-		Moved: of.moved, Ends: of.ends, Building: of.building}
+func see(ctx context.Context, client *kube.Cluster, cluster side, known *redact.Redactor) Seen {
+	seen := Seen{Observation: readiness.Observe(ctx, client, cluster.registry), Building: cluster.building,
+		SuspendedForPivot: cluster.suspendedForPivot, BeingDeleted: cluster.beingDeleted}
 	s := NewSnapshot(seen.Observation)
-	if err := learnSecrets(ctx, in, known); err != nil {
+	if err := learnSecrets(ctx, client, known); err != nil {
 		seen.secretsUnknown = true
 		seen.NotChecked = append(seen.NotChecked, fmt.Sprintf("logs of the %s cluster and output of its "+
-			"machines, which could hold unknown secrets: %v", in.Name, err))
+			"machines, which could hold unknown secrets: %v", client.Name, err))
 	} else {
-		seen.NotChecked = append(seen.NotChecked, s.readLogs(ctx, in)...)
+		seen.NotChecked = append(seen.NotChecked, s.readLogs(ctx, client)...)
 	}
-	if !of.moved && !of.ends && !seen.secretsUnknown {
-		seen.NotChecked = append(seen.NotChecked, s.inspectMachines(ctx, of.machines)...)
+	if !cluster.suspendedForPivot && !cluster.beingDeleted && !seen.secretsUnknown {
+		seen.NotChecked = append(seen.NotChecked, s.inspectMachines(ctx, cluster.machines)...)
 	}
 	for _, r := range sortedRefs(s.logs) {
 		seen.Logs = append(seen.Logs, Lines{r, s.logs[r]})
 	}
-	for _, r := range sortedRefs(s.said) {
-		seen.Said = append(seen.Said, Signals{r, s.said[r]})
+	for _, r := range sortedRefs(s.machineSignals) {
+		seen.MachineSignals = append(seen.MachineSignals, Signals{r, s.machineSignals[r]})
 	}
 	return seen
 }
 
-func sortedRefs[T any](of map[health.Ref]T) []health.Ref {
-	return slices.SortedFunc(maps.Keys(of), func(a, b health.Ref) int {
+func sortedRefs[T any](objects map[health.Ref]T) []health.Ref {
+	return slices.SortedFunc(maps.Keys(objects), func(a, b health.Ref) int {
 		return slices.Compare([]string{a.Group, a.String()}, []string{b.Group, b.String()})
 	})
 }
@@ -157,31 +174,48 @@ func (c Case) Report(more ...Rule) (Report, error) {
 	rules = withMore(rules, more)
 	r := Report{Type: "diagnosis", SchemaVersion: 1, Environment: c.Environment, Clusters: []string{},
 		Findings: []Finding{}, Waiting: []Finding{}, NotChecked: append([]string{}, c.NotChecked...)}
-	for _, each := range c.Observed {
-		r.observed(each, rules)
+	for _, problem := range c.Observed {
+		r.observed(problem, rules)
 	}
 	for _, seen := range c.Clusters {
-		r.judge(seen, side{scope: c.Scope, moved: seen.Moved, ends: seen.Ends, building: seen.Building}, rules)
+		r.judge(seen, side{scope: c.Scope, suspendedForPivot: seen.SuspendedForPivot, beingDeleted: seen.BeingDeleted},
+			rules)
 	}
 	r.sort()
 	return r, nil
 }
 
 // judge adds the findings of one cluster.
-func (r *Report) judge(seen Seen, of side, rules []Rule) {
+func (r *Report) judge(seen Seen, cluster side, rules []Rule) {
 	r.Clusters = append(r.Clusters, seen.Cluster)
 	r.NotChecked = append(r.NotChecked, seen.NotChecked...)
 	s := NewSnapshot(seen.Observation)
-	for _, each := range seen.Logs {
-		s.logs[each.Object] = each.Lines
+	for _, log := range seen.Logs {
+		s.logs[log.Object] = log.Lines
 	}
-	for _, each := range seen.Said {
-		s.said[each.Object] = each.Signals
+	for _, signals := range seen.MachineSignals {
+		s.machineSignals[signals.Object] = signals.Signals
 	}
-	findings, waiting := s.examine(s.roots(of), rules)
+	findings, waiting := s.examine(s.roots(cluster), rules)
 	unhealthy := slices.DeleteFunc(unhealthy(seen, findings), r.wasSaid)
 	r.Findings = append(r.Findings, slices.Concat(unhealthy, findings)...)
 	r.Waiting = append(r.Waiting, unexplained(waiting, unhealthy)...)
+}
+
+// learnSecrets adds the Secrets of a cluster to a redactor.
+func learnSecrets(ctx context.Context, c *kube.Cluster, redactor *redact.Redactor) error {
+	ctx, cancel := context.WithTimeout(ctx, listBound)
+	defer cancel()
+	var list corev1.SecretList
+	if err := c.List(ctx, &list); err != nil {
+		return fmt.Errorf("list its Secrets: %w", err)
+	}
+	for _, secret := range list.Items {
+		for key, value := range secret.Data {
+			redactor.Add(redact.FromSecret(key, string(value))...)
+		}
+	}
+	return nil
 }
 
 // redacted returns a copy whose JSON has passed through clean.
@@ -224,14 +258,14 @@ func ReadCase(from io.Reader) (Case, error) {
 				c.SchemaVersion, caseType, schemaVersion),
 			"Use the version of cluster-init that wrote the file.")
 	}
-	if err := c.whole(); err != nil {
+	if err := c.validate(); err != nil {
 		return Case{}, fault.Wrap(fmt.Errorf("read the collected case: %w", err), fault.Usage, hint)
 	}
 	return c, nil
 }
 
-// whole refuses a case that Gather never writes.
-func (c Case) whole() error {
+// validate refuses a case that Gather never writes.
+func (c Case) validate() error {
 	for _, o := range c.Observed {
 		if len(o.Signals) == 0 {
 			return fmt.Errorf("no signal for %s", o.Object)

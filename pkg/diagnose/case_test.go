@@ -21,11 +21,11 @@ func aCase(t *testing.T) Case {
 	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: "demo",
 		Scope: clusters.Scope{Namespace: "management", Cluster: "demo"}, NotChecked: []string{"which machines exist"},
 		Observed: []Signals{{health.Ref{Kind: "Container", Name: "demo-lb"},
-			[]Signal{{Signal: "stopped", Message: "does not run"}}}},
+			[]Signal{{Origin: "stopped", Message: "does not run"}}}},
 		Clusters: []Seen{{Observation: readiness.Observation{Cluster: "bootstrap", Objects: objects,
 			NotChecked: []string{"secrets"}}}}}
 	c.Clusters[0].Logs = []Lines{{health.RefOf(objects[0]), []string{"a line with s3cret-of-a-log"}}}
-	c.Clusters[0].Said = []Signals{{health.RefOf(objects[0]), []Signal{{Signal: "journal", Message: "kubeadm failed"}}}}
+	c.Clusters[0].MachineSignals = []Signals{{health.RefOf(objects[0]), []Signal{{Origin: "journal", Message: "kubeadm failed"}}}}
 	return c
 }
 
@@ -57,7 +57,7 @@ func TestACaseIsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(back.Clusters[0].Logs) != 1 || len(back.Clusters[0].Said) != 1 {
+	if len(back.Clusters[0].Logs) != 1 || len(back.Clusters[0].MachineSignals) != 1 {
 		t.Errorf("%+v", back.Clusters[0])
 	}
 	if got, err := back.Report(); err != nil || !reflect.DeepEqual(got, want) {
@@ -105,7 +105,7 @@ func TestLogsAreLeftOutWhereAnotherClusterIsSilent(t *testing.T) {
 	c := aCase(t)
 	c.silent = true
 	kept := c.withoutUnknown().Clusters[0]
-	if len(kept.Objects) == 0 || len(kept.Logs) > 0 || len(kept.Said) > 0 ||
+	if len(kept.Objects) == 0 || len(kept.Logs) > 0 || len(kept.MachineSignals) > 0 ||
 		!strings.Contains(strings.Join(kept.NotChecked, "\n"), "left out") {
 		t.Errorf("%+v", kept)
 	}

@@ -20,7 +20,7 @@ import (
 func TestAReportIsSorted(t *testing.T) {
 	c := aCase(t)
 	c.Observed = []Signals{{Object: health.Ref{Kind: "APIServer", Name: "management"},
-		Signals: []Signal{{Signal: "error", Message: "timeout"}}}}
+		Signals: []Signal{{Origin: "error", Message: "timeout"}}}}
 	r, err := c.Report()
 	if err != nil || len(r.Findings) < 2 || r.Findings[0].Transient || !r.Findings[len(r.Findings)-1].Transient {
 		t.Errorf("%v, %v", err, inShort(r.Findings))
@@ -162,7 +162,7 @@ func TestWhatReadinessChecksReport(t *testing.T) {
 	paused := decode(t, `{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DevMachine,
   metadata: {name: a, namespace: ns, annotations: {cluster.x-k8s.io/paused: ""}}}`)
 	for moved, want := range map[bool]int{false: 1, true: 0} {
-		seen := Seen{Moved: moved, Observation: readiness.Observation{Objects: paused}}
+		seen := Seen{SuspendedForPivot: moved, Observation: readiness.Observation{Objects: paused}}
 		if found := unhealthy(seen, nil); len(found) != want {
 			t.Errorf("paused, in a pivot: %v: %+v", moved, found)
 		}
@@ -214,12 +214,12 @@ func TestWhatIsInspected(t *testing.T) {
 // A phase says why in one of three fields.
 func TestWhatAPhaseSays(t *testing.T) {
 	for status, want := range map[string]Signal{
-		"{phase: Failed, failureMessage: m}":             {Signal: "phase", Reason: "Failed", Message: "m"},
-		"{phase: Failed, reason: Evicted, message: m}":   {Signal: "phase", Reason: "Failed Evicted", Message: "m"},
-		"{phase: Failed, failureMessage: m, message: n}": {Signal: "phase", Reason: "Failed", Message: "m"},
+		"{phase: Failed, failureMessage: m}":             {Origin: "phase", Reason: "Failed", Message: "m"},
+		"{phase: Failed, reason: Evicted, message: m}":   {Origin: "phase", Reason: "Failed Evicted", Message: "m"},
+		"{phase: Failed, failureMessage: m, message: n}": {Origin: "phase", Reason: "Failed", Message: "m"},
 	} {
 		u := decode(t, "{apiVersion: example.org/v1, kind: A, metadata: {name: a}, status: "+status+"}")[0]
-		if got := marks(u); !slices.Equal(got, []Signal{want}) {
+		if got := metadataSignals(u); !slices.Equal(got, []Signal{want}) {
 			t.Errorf("%s: %+v", status, got)
 		}
 	}
@@ -230,7 +230,7 @@ func TestAConditionOfAnOlderSpec(t *testing.T) {
 	for observed, past := range map[int]bool{1: true, 2: false} {
 		u := decode(t, fmt.Sprintf(`{apiVersion: example.org/v1, kind: A, metadata: {name: a, generation: 2},
   status: {observedGeneration: %d, conditions: [{type: Ready, status: "False"}]}}`, observed))[0]
-		if got := failing(u); len(got) != 1 || got[0].Past != past {
+		if got := conditionSignals(u); len(got) != 1 || got[0].Past != past {
 			t.Errorf("observed generation %d: %+v", observed, got)
 		}
 	}
@@ -254,7 +254,7 @@ func TestWhatFluxRetries(t *testing.T) {
 		"another controller's condition": {"example.org/v1", "{lastReconciledStatus: BuildFailed}", "", false},
 	} {
 		replacer := strings.NewReplacer("GROUP", tc.group, "HISTORY", tc.history, "CONDITION", tc.condition)
-		if got := retried(decode(t, replacer.Replace(object))[0]); got != tc.want {
+		if got := fluxRetries(decode(t, replacer.Replace(object))[0]); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -86,7 +86,7 @@ func TestComplaintsThatAreOver(t *testing.T) {
 	const then = `I1126 02:31:00.000000       1 openstackserver_controller.go:100] "Waiting for instance" controllerKind="OpenStackServer" OpenStackServer="management/c-workers-1"`
 	s.aboutMachines(strings.Split(controllerLog, "\n"))
 	s.aboutMachines(strings.Split(strings.Replace(controllerLog, "m1.", "m2.", 1)+"\n"+then, "\n"))
-	said := s.said[health.Ref{Group: "infrastructure.cluster.x-k8s.io", Kind: "OpenStackServer",
+	said := s.machineSignals[health.Ref{Group: "infrastructure.cluster.x-k8s.io", Kind: "OpenStackServer",
 		Namespace: "management", Name: "c-workers-1"}]
 	if len(said) != 2 || said[0].Past || !said[1].Past || said[0].At.IsZero() {
 		t.Errorf("%+v", said)

@@ -179,10 +179,11 @@ func TestWhichMachinesAreInspected(t *testing.T) {
 				nil
 		}
 		known := redact.New()
-		seen := see(t.Context(), apiServer(t, tc.secrets), side{machines: of, moved: tc.moved, ends: tc.ends}, known)
+		seen := see(t.Context(), apiServer(t, tc.secrets), side{machines: of, suspendedForPivot: tc.moved,
+			beingDeleted: tc.ends}, known)
 		inspected, unknown := of.asked.Load() > 0, tc.secrets != http.StatusOK
-		if inspected != tc.inspected || len(seen.Said) > 0 != tc.inspected || seen.secretsUnknown != unknown {
-			t.Errorf("%s: inspected: %v, %+v, not checked: %v", name, inspected, seen.Said, seen.NotChecked)
+		if inspected != tc.inspected || len(seen.MachineSignals) > 0 != tc.inspected || seen.secretsUnknown != unknown {
+			t.Errorf("%s: inspected: %v, %+v, not checked: %v", name, inspected, seen.MachineSignals, seen.NotChecked)
 		}
 		told := strings.Contains(strings.Join(seen.NotChecked, "\n"), "which could hold unknown secrets")
 		if told != unknown {

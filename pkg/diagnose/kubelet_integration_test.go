@@ -136,6 +136,6 @@ func examined(ctx context.Context, t *testing.T) []Finding {
 		t.Fatal(listed.NotChecked)
 	}
 	s := NewSnapshot(listed)
-	findings, _ := s.examine(s.roots(side{moved: true}), readRules(t))
+	findings, _ := s.examine(s.roots(side{suspendedForPivot: true}), readRules(t))
 	return findings
 }

@@ -98,8 +98,9 @@ func (s *Snapshot) aboutMachines(lines []string) {
 			case kept == newest || !e.about(r):
 			case !e.complains():
 				past = true
-			case !slices.ContainsFunc(s.said[r], func(known Signal) bool { return known.Message == e.err() }):
-				s.said[r] = append(s.said[r], Signal{Signal: "log", Message: e.err(), Past: past, At: e.at(time.Now())})
+			case !slices.ContainsFunc(s.machineSignals[r], func(known Signal) bool { return known.Message == e.err() }):
+				s.machineSignals[r] = append(s.machineSignals[r], Signal{Origin: originLog, Message: e.err(), Past: past,
+					At: e.at(time.Now())})
 				kept++
 			}
 		}
@@ -133,7 +134,7 @@ func endedOf(pod *unstructured.Unstructured) []wantedLog {
 		statuses, _, _ := unstructured.NestedSlice(pod.Object, "status", field)
 		for _, each := range statuses {
 			container, _ := each.(map[string]any)
-			if len(ofContainer(container)) == 0 || container["ready"] == true {
+			if len(containerSignals(container)) == 0 || container["ready"] == true {
 				continue
 			}
 			name, _ := container["name"].(string)

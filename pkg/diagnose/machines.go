@@ -81,7 +81,7 @@ func (s *Snapshot) mergeReported(machine health.Ref, said []provider.Said) {
 				continue
 			}
 			for _, r := range about {
-				s.said[r] = append(s.said[r], Signal{Signal: each.From, Message: line})
+				s.machineSignals[r] = append(s.machineSignals[r], Signal{Origin: each.From, Message: line})
 			}
 		}
 	}

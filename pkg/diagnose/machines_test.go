@@ -85,7 +85,7 @@ func TestInspectsManyMachines(t *testing.T) {
 		of.asked.Load() != mostMachines {
 		t.Errorf("%d were asked, not asked: %v", of.asked.Load(), notChecked)
 	}
-	for r, said := range s.said {
+	for r, said := range s.machineSignals {
 		if r.Kind != "Machine" || len(said) != 1 || said[0].Message != r.Name {
 			t.Errorf("%s says %+v", r, said)
 		}

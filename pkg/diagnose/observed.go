@@ -15,20 +15,20 @@ func observedIn(o clusters.Observation, bootstrapNode string) []Signals {
 		switch {
 		case m.Paused:
 			list = append(list, Signals{health.Ref{Kind: "Container", Name: m.Name},
-				[]Signal{{Signal: "stopped", Reason: "paused", Message: "is paused"}}})
+				[]Signal{{Origin: originStopped, Reason: "paused", Message: "is paused"}}})
 		case m.Stopped:
 			list = append(list, Signals{health.Ref{Kind: "Container", Name: m.Name},
-				[]Signal{{Signal: "stopped", Message: "does not run"}}})
+				[]Signal{{Origin: originStopped, Message: "does not run"}}})
 		}
 	}
 	if o.Bootstrap.State == clusters.BootstrapStopped {
 		list = append(list, Signals{health.Ref{Kind: "Container", Name: bootstrapNode},
-			[]Signal{{Signal: "stopped", Message: "does not run"}}})
+			[]Signal{{Origin: originStopped, Message: "does not run"}}})
 	}
 	side := func(name string, state fmt.Stringer, err error) {
 		if err != nil {
 			list = append(list, Signals{health.Ref{Kind: "APIServer", Name: name},
-				[]Signal{{Signal: "error", Reason: state.String(), Message: err.Error()}}})
+				[]Signal{{Origin: originError, Reason: state.String(), Message: err.Error()}}})
 		}
 	}
 	side(clusters.BootstrapName, text(o.Bootstrap.State), o.Bootstrap.Err)

@@ -52,7 +52,7 @@ func TestWhatAnObservationShows(t *testing.T) {
 
 // What no rule knows is reported in its own words, and as waiting.
 func TestAnObservationThatNoRuleKnows(t *testing.T) {
-	o := Signals{health.Ref{Kind: "APIServer", Name: "management"}, []Signal{{Signal: "error", Message: "odd"}}}
+	o := Signals{health.Ref{Kind: "APIServer", Name: "management"}, []Signal{{Origin: "error", Message: "odd"}}}
 	r, err := Case{Environment: "demo", Observed: []Signals{o}}.Report()
 	if err != nil || len(r.Findings) > 0 || len(r.Waiting) != 1 {
 		t.Fatalf("%v, %+v", err, r)
@@ -114,8 +114,8 @@ func TestWhatIsMeantToBeSo(t *testing.T) {
 		object string
 	}{
 		"suspended by hand":    {Seen{}, true, true, suspendedByHand},
-		"suspended in a pivot": {Seen{Moved: true}, false, false, suspendedByHand},
-		"in a teardown":        {Seen{Ends: true}, false, false, suspendedByHand},
+		"suspended in a pivot": {Seen{SuspendedForPivot: true}, false, false, suspendedByHand},
+		"in a teardown":        {Seen{BeingDeleted: true}, false, false, suspendedByHand},
 		"while a run builds":   {Seen{Building: true}, true, false, suspendedByHand},
 	} {
 		tc.seen.Observation = readiness.Observation{Cluster: "management", Objects: decode(t, tc.object)}

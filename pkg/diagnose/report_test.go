@@ -90,11 +90,11 @@ func TestLogsAreLeftOutWhereAnotherClusterHidesItsSecrets(t *testing.T) {
 	c.Clusters = append(c.Clusters, Seen{Observation: readiness.Observation{Cluster: "management"},
 		secretsUnknown: true})
 	kept := c.withoutUnknown().Clusters[0]
-	if len(kept.Objects) == 0 || len(kept.Logs) > 0 || len(kept.Said) > 0 {
+	if len(kept.Objects) == 0 || len(kept.Logs) > 0 || len(kept.MachineSignals) > 0 {
 		t.Errorf("%+v", kept)
 	}
 	c.Clusters = c.Clusters[:1]
-	if kept := c.withoutUnknown().Clusters[0]; len(kept.Logs) == 0 || len(kept.Said) == 0 {
+	if kept := c.withoutUnknown().Clusters[0]; len(kept.Logs) == 0 || len(kept.MachineSignals) == 0 {
 		t.Errorf("all Secrets are known: %+v", kept)
 	}
 }
@@ -219,8 +219,8 @@ func TestRoots(t *testing.T) {
 			want bool
 		}{
 			"as it is":  {side{}, tc.want != "never"},
-			"moved":     {side{moved: true}, tc.want == "always"},
-			"torn down": {side{ends: true}, tc.want == "always"},
+			"moved":     {side{suspendedForPivot: true}, tc.want == "always"},
+			"torn down": {side{beingDeleted: true}, tc.want == "always"},
 		} {
 			row.side.scope = clusters.Scope{Namespace: "ours", Cluster: "a"}
 			if got := len(s.roots(row.side)) == 1; got != row.want {

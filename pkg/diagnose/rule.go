@@ -25,16 +25,15 @@ import (
 type Rule struct {
 	Name  string   `json:"-"`     // of its file
 	Kinds []string `json:"kinds"` // of the objects that it matches; empty matches all
-	// Signal, Reason and Message are regular expressions for the parts of a signal. An empty one matches all. Cause and
-	// Remedy can use named groups of Message as ${group}, and also ${object}, ${kind}, ${object-name}, ${namespace},
-	// ${reason} and ${message}.
+	// Signal, Reason and Message are regular expressions for the origin, reason and message of a signal. An empty one
+	// matches all. Cause and Remedy can use named groups of Message as ${group}, and also ${object}, ${kind},
+	// ${object-name}, ${namespace}, ${reason} and ${message}. `$$` in a cause or remedy means a dollar sign.
 	Signal  string `json:"signal"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 	Cause   string `json:"cause"`
 	Remedy  string `json:"remedy"`
-	// Values are the keys of the environment's values that the remedy is about; a star stands for a name. The remedy
-	// ends with them.
+	// Values are the environment keys to change, appended to the remedy. `*` stands for any name.
 	Values []string `json:"values"`
 	// Confidence is "low" if the signal can have another cause. Empty means "high".
 	Confidence readiness.Confidence `json:"confidence"`
@@ -63,17 +62,17 @@ type Example struct {
 }
 
 //go:embed rules/*.yaml
-var files embed.FS
+var ruleFiles embed.FS
 
-// Rules reads the built-in rules, the most specific first. It fails only if the build is wrong.
+// Rules reads the built-in rules, the highest rank first. An error means that a built-in rule is invalid.
 func Rules() ([]Rule, error) {
-	names, err := fs.Glob(files, "rules/*.yaml")
+	names, err := fs.Glob(ruleFiles, "rules/*.yaml")
 	if err != nil {
 		return nil, err
 	}
 	rules := make([]Rule, 0, len(names))
 	for _, name := range names {
-		content, err := files.ReadFile(name)
+		content, err := ruleFiles.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
@@ -103,22 +102,22 @@ func readRule(file string, content []byte) (Rule, error) {
 	if c := rule.Confidence; c != "" && c != readiness.HighConfidence && c != readiness.LowConfidence {
 		return rule, fmt.Errorf("confidence %q is neither high nor low", c)
 	}
-	for expression, into := range map[*string]**regexp.Regexp{&rule.Signal: &rule.signal, &rule.Reason: &rule.reason,
-		&rule.Message: &rule.message} {
-		compiled, err := regexp.Compile(*expression)
+	for _, part := range []struct {
+		expression string
+		compiled   **regexp.Regexp
+	}{{rule.Signal, &rule.signal}, {rule.Reason, &rule.reason}, {rule.Message, &rule.message}} {
+		compiled, err := regexp.Compile(part.expression)
 		if err != nil {
 			return rule, err
 		}
-		*into = compiled
+		*part.compiled = compiled
 	}
 	return rule, nil
 }
 
 // formerKeys maps keys that rules had in earlier versions to their names now.
-func formerKeys() map[string]string {
-	return map[string]string{"cure": "remedy", "heals": "transient", "own": "matchDespiteChildren",
-		"always": "matchReady", "from": "signal", "likely": "confidence"}
-}
+var formerKeys = map[string]string{"cure": "remedy", "heals": "transient", "own": "matchDespiteChildren",
+	"always": "matchReady", "from": "signal", "likely": "confidence"}
 
 // refuseFormerKeys refuses a rule that was written for an earlier version.
 func refuseFormerKeys(content []byte) error {
@@ -127,9 +126,9 @@ func refuseFormerKeys(content []byte) error {
 		return err
 	}
 	var problems []string
-	for _, former := range slices.Sorted(maps.Keys(formerKeys())) {
-		if _, there := rule[former]; there {
-			problems = append(problems, fmt.Sprintf("the key %s is now %s", former, formerKeys()[former]))
+	for _, former := range slices.Sorted(maps.Keys(formerKeys)) {
+		if _, found := rule[former]; found {
+			problems = append(problems, fmt.Sprintf("the key %s is now %s", former, formerKeys[former]))
 		}
 	}
 	if len(problems) > 0 {
@@ -142,17 +141,17 @@ func (r Rule) confidence() readiness.Confidence {
 	return cmp.Or(r.Confidence, readiness.HighConfidence)
 }
 
-// match returns the first signal that the rule matches, with the cause and the remedy for it.
-func (r Rule) match(object health.Ref, signals []Signal) (s Signal, cause, remedy string, matches bool) {
+// match returns the first signal that the rule matches, with the values of the placeholders for it.
+func (r Rule) match(object health.Ref, signals []Signal) (signal Signal, values map[string]string, matches bool) {
 	if len(r.Kinds) > 0 && !slices.Contains(r.Kinds, object.Kind) {
-		return s, "", "", false
+		return Signal{}, nil, false
 	}
 	for _, s := range signals {
-		if !r.signal.MatchString(s.Signal) || !r.reason.MatchString(s.Reason) {
+		if !r.signal.MatchString(s.Origin) || !r.reason.MatchString(s.Reason) {
 			continue
 		}
-		found := r.message.FindStringSubmatch(s.Message)
-		if found == nil {
+		groups := r.message.FindStringSubmatch(s.Message)
+		if groups == nil {
 			continue
 		}
 		values := map[string]string{"object": object.String(), "kind": object.Kind, "object-name": object.Name,
@@ -160,23 +159,28 @@ func (r Rule) match(object health.Ref, signals []Signal) (s Signal, cause, remed
 			"reason": s.Reason, "message": strings.TrimSpace(s.Message)}
 		for i, name := range r.message.SubexpNames() {
 			if name != "" {
-				values[name] = found[i]
+				values[name] = groups[i]
 			}
 		}
-		cause := os.Expand(r.Cause, func(name string) string { return values[name] })
-		remedy := os.Expand(r.Remedy, func(name string) string { // quoted, because people paste commands from it
-			if name == "$" {
-				return name
-			}
-			return oneline.Shell(values[name])
-		})
-		return s, cause, remedy + keys(r.Values), true
+		return s, values, true
 	}
-	return s, "", "", false
+	return Signal{}, nil, false
 }
 
-// keys returns the suffix of a remedy that names its values.
-func keys(values []string) string {
+// render returns the cause and the remedy with their placeholders replaced.
+func (r Rule) render(values map[string]string) (cause, remedy string) {
+	cause = os.Expand(r.Cause, func(name string) string { return values[name] })
+	remedy = os.Expand(r.Remedy, func(name string) string { // quoted, because people paste commands from it
+		if name == "$" {
+			return name
+		}
+		return oneline.Shell(values[name])
+	})
+	return cause, remedy + valuesSuffix(r.Values)
+}
+
+// valuesSuffix returns the suffix of a remedy that names its values.
+func valuesSuffix(values []string) string {
 	if len(values) == 0 {
 		return ""
 	}
@@ -186,7 +190,8 @@ func keys(values []string) string {
 // firstMatch returns the first rule that matches an object.
 func firstMatch(rules []Rule, object health.Ref, signals []Signal) (Finding, bool) {
 	for _, rule := range rules {
-		if s, cause, remedy, matches := rule.match(object, signals); matches {
+		if s, values, matches := rule.match(object, signals); matches {
+			cause, remedy := rule.render(values)
 			return Finding{Object: object.String(), Rule: rule.Name, Past: s.Past, At: s.At, Cause: cause,
 				Remedy:     remedy,
 				Confidence: rule.confidence(), Transient: rule.Transient, Message: strings.TrimSpace(s.Message),

@@ -36,9 +36,9 @@ func TestRulesOfTheUser(t *testing.T) {
 		rule   string
 		cause  string
 	}{
-		{health.Ref{Kind: "Pod", Namespace: "a", Name: "b"}, Signal{Signal: "waiting", Reason: "ErrImagePull",
+		{health.Ref{Kind: "Pod", Namespace: "a", Name: "b"}, Signal{Origin: "waiting", Reason: "ErrImagePull",
 			Message: `container c: image "x": 429 Too Many Requests`}, "ours", "x is not in our registry"},
-		{health.Ref{Kind: "Kustomization", Namespace: "a", Name: "b"}, Signal{Signal: "suspended"}, "suspended",
+		{health.Ref{Kind: "Kustomization", Namespace: "a", Name: "b"}, Signal{Origin: "suspended"}, "suspended",
 			"it sleeps"},
 	} {
 		if f, found := firstMatch(rules, row.object, []Signal{row.signal}); !found || f.Rule != row.rule ||

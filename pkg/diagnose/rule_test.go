@@ -38,13 +38,13 @@ func TestRulesMatchTheirExamples(t *testing.T) {
 // What an object says while all goes well is no cause, however much it sounds like one.
 func TestRulesLeaveAloneWhatGoesWell(t *testing.T) {
 	for object, said := range map[string]Signal{
-		"DevMachine/management/a": {Signal: "condition BootstrapCompleted", Reason: "NotReady",
+		"DevMachine/management/a": {Origin: "condition BootstrapCompleted", Reason: "NotReady",
 			Message: "Running boostrap command [ /bin/sh -c kubeadm init --ignore-preflight-errors=all --config " +
 				"/run/kubeadm/kubeadm.yaml ]"},
-		"DevMachine/management/b": {Signal: "condition Ready", Reason: "NotReady", Message: "* BootstrapCompleted: " +
+		"DevMachine/management/b": {Origin: "condition Ready", Reason: "NotReady", Message: "* BootstrapCompleted: " +
 			"Running boostrap command [ kubeadm join --ignore-preflight-errors=SystemVerification ]"},
-		"Pod/management/d": {Signal: "event", Reason: "Unhealthy", Message: "Readiness probe: it took 407 ms"},
-		"Machine/management/c": {Signal: "console", Message: "[ 30.1] cloud-init[900]: [init] Using Kubernetes " +
+		"Pod/management/d": {Origin: "event", Reason: "Unhealthy", Message: "Readiness probe: it took 407 ms"},
+		"Machine/management/c": {Origin: "console", Message: "[ 30.1] cloud-init[900]: [init] Using Kubernetes " +
 			"version: v1.36.4; kubeadm init --ignore-preflight-errors=all"},
 	} {
 		if found, matches := firstMatch(readRules(t), parseRef(t, object), []Signal{said}); matches {

@@ -15,63 +15,85 @@ import (
 
 // Signal is one statement about why an object is not ready, from the object itself or from elsewhere.
 type Signal struct {
-	// Signal is where the statement comes from: "condition TYPE", "waiting" and "terminated" of a container, "event",
-	// "suspended", "paused", "missing", "deleting", "phase", "taint", "error", "log", "stopped", "fault", "cloud",
-	// "console", "journal".
-	Signal  string `json:"signal"`
+	// Origin is one of the origins, for a condition followed by its type.
+	Origin  string `json:"signal"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Past reports that it may be over: it was reported once, is about an older spec, or about a deleted object.
+	// Past reports that it may be over: it was reported once, is about an older spec or about an object that is being
+	// deleted, is the failure before a retry of Flux, or its controller has logged something else since.
 	Past bool `json:"past,omitempty"`
 	// At is the time of the statement, if known.
 	At time.Time `json:"at,omitzero"`
 }
 
-// signals returns the signals of an object, current ones before past reports.
+// The origins of signals. Rules match them.
+const (
+	originCondition  = "condition " // and the type of the condition
+	originWaiting    = "waiting"    // the state of a container
+	originTerminated = "terminated" // the state of a container
+	originEvent      = "event"
+	originSuspended  = "suspended"
+	originPaused     = "paused"
+	originMissing    = "missing" // the object does not exist
+	originDeleting   = "deleting"
+	originPhase      = "phase"
+	originTaint      = "taint"
+	originError      = "error"   // of a request to an API server
+	originLog        = "log"     // of a container, or of a controller about a machine
+	originStopped    = "stopped" // a container of Docker
+	originFault      = "fault"   // of a server, from Nova
+	originCloud      = "cloud"   // from Neutron and Cinder
+	originConsole    = "console" // of a machine
+	originJournal    = "journal" // of a machine
+)
+
+// signals returns the signals of an object: first what its fields show, then what is reported about it. Past signals
+// can precede current ones.
 func (s *Snapshot) signals(r health.Ref) []Signal {
 	u := s.objects[r]
 	if u == nil {
-		return []Signal{{Signal: "missing", Message: r.String() + " does not exist"}}
+		return []Signal{{Origin: originMissing, Message: r.String() + " does not exist"}}
 	}
-	list := marks(u)
-	list = append(list, failing(u)...)
-	if retried(u) && len(s.events[r]) > 0 {
+	list := slices.Concat(metadataSignals(u), conditionSignals(u))
+	if fluxRetries(u) && len(s.events[r]) > 0 {
 		last := s.events[r][0]
-		list = append(list, Signal{Signal: "condition Ready", Reason: last.Reason, Message: last.Message, Past: true})
+		list = append(list, Signal{Origin: originCondition + "Ready", Reason: last.Reason, Message: last.Message,
+			Past: true})
 	}
 	switch {
 	case r.Kind == "Pod":
-		list = append(list, ofPod(u)...)
+		list = append(list, podSignals(u)...)
 	case r.Kind == "Node":
-		list = append(list, ofNode(u)...)
+		list = append(list, taintSignals(u)...)
 	}
 	for _, line := range s.logs[r] {
-		list = append(list, Signal{Signal: "log", Message: line})
+		list = append(list, Signal{Origin: originLog, Message: line})
 	}
-	list = slices.Concat(list, s.said[r], s.events[r])
+	list = slices.Concat(list, s.machineSignals[r], s.events[r])
 	for i := range list {
-		list[i].Past = list[i].Past || u.GetDeletionTimestamp() != nil || slices.Contains(reports(), list[i].Signal)
+		list[i].Past = list[i].Past || u.GetDeletionTimestamp() != nil || slices.Contains(reportedOnce, list[i].Origin)
 	}
 	return list
 }
 
-// reports are the signals that are written once and stay: events for an hour, output of containers and machines for
-// longer.
-func reports() []string { return []string{"event", "terminated", "journal", "console"} }
+// reportedOnce are the origins of signals that are written once and stay: events for an hour, output of containers and
+// machines for longer.
+var reportedOnce = []string{originEvent, originTerminated, originJournal, originConsole}
 
-// marks returns the signals for deletion, suspension, pause and phase of an object.
-func marks(u *unstructured.Unstructured) []Signal {
+// metadataSignals returns the signals for deletion, suspension, pause and phase of an object.
+func metadataSignals(u *unstructured.Unstructured) []Signal {
 	var list []Signal
 	if u.GetDeletionTimestamp() != nil {
-		list = append(list, Signal{Signal: "deleting", Message: "waits for its finalizers: " +
+		list = append(list, Signal{Origin: originDeleting, Message: "waits for its finalizers: " +
 			strings.Join(u.GetFinalizers(), ", ")})
 	}
 	if suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); suspended {
-		list = append(list, Signal{Signal: "suspended", Reason: byPivot(u, owned.SuspendedAnnotation),
+		list = append(list, Signal{Origin: originSuspended, Reason: byPivot(u, owned.SuspendedAnnotation),
 			Message: "spec.suspend is true"})
 	}
 	if strings.HasSuffix(u.GroupVersionKind().Group, "cluster.x-k8s.io") && health.Paused(u) {
-		list = append(list, Signal{Signal: "paused", Reason: byPivot(u, owned.PivotAnnotation), Message: "is paused"})
+		list = append(list, Signal{Origin: originPaused, Reason: byPivot(u, owned.PivotAnnotation),
+			Message: "is paused"})
 	}
 	if phase, _, _ := unstructured.NestedString(u.Object, "status", "phase"); phase != "" {
 		message, _, _ := unstructured.NestedString(u.Object, "status", "failureMessage")
@@ -79,7 +101,8 @@ func marks(u *unstructured.Unstructured) []Signal {
 		if message == "" {
 			message, _, _ = unstructured.NestedString(u.Object, "status", "message")
 		}
-		list = append(list, Signal{Signal: "phase", Reason: strings.TrimSpace(phase + " " + reason), Message: message})
+		list = append(list, Signal{Origin: originPhase, Reason: strings.TrimSpace(phase + " " + reason),
+			Message: message})
 	}
 	return list
 }
@@ -92,37 +115,36 @@ func byPivot(u *unstructured.Unstructured, annotation string) string {
 	return "pivot"
 }
 
-// bad lists conditions that are a problem when they are True.
-var bad = []string{"Stalled", "Failed", "DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable",
-	"ReplicaFailure", "Denied", "InvalidRequest",
-	"FetchFailed", "StorageOperationFailed", "BuildFailed"}
+// problemWhenTrue are conditions that are a problem when they are True.
+var problemWhenTrue = []string{"Stalled", "Failed", "DiskPressure", "MemoryPressure", "PIDPressure",
+	"NetworkUnavailable", "ReplicaFailure", "Denied", "InvalidRequest", "FetchFailed", "StorageOperationFailed", "BuildFailed"}
 
-// failing returns the conditions of an object that show a problem.
-func failing(u *unstructured.Unstructured) []Signal {
+// conditionSignals returns the conditions of an object that show a problem.
+func conditionSignals(u *unstructured.Unstructured) []Signal {
 	var list []Signal
 	for _, c := range health.Conditions(u) {
 		wrongWhen := "False"
-		if slices.Contains(bad, c.Type) {
+		if slices.Contains(problemWhenTrue, c.Type) {
 			wrongWhen = "True"
 		}
 		if string(c.Status) == wrongWhen || c.Status == "Unknown" {
-			list = append(list, Signal{Signal: "condition " + c.Type, Reason: c.Reason, Message: c.Message,
-				Past: !c.Current || startsAnyhow(u)})
+			list = append(list, Signal{Origin: originCondition + c.Type, Reason: c.Reason, Message: c.Message,
+				Past: !c.Current || serverStarted(u)})
 		}
 	}
 	return list
 }
 
-// startsAnyhow reports whether an OpenStack server starts or runs, regardless of its conditions: Cluster API's provider
-// leaves the reason of an earlier refusal there.
-func startsAnyhow(u *unstructured.Unstructured) bool {
+// serverStarted reports whether an OpenStack server starts or runs. Its conditions do not show that: Cluster API's
+// provider leaves the reason of an earlier refusal there.
+func serverStarted(u *unstructured.Unstructured) bool {
 	state, _, _ := unstructured.NestedString(u.Object, "status", "instanceState")
 	return state == "BUILD" || state == "ACTIVE"
 }
 
-// retried reports whether Flux retries something that failed. During the retry the condition shows only the retry, and
-// the last event shows the failure. Events from before the last success do not count.
-func retried(u *unstructured.Unstructured) bool {
+// fluxRetries reports whether Flux retries something that failed. During the retry the condition shows only the retry,
+// and the last event shows the failure. Events from before the last success do not count.
+func fluxRetries(u *unstructured.Unstructured) bool {
 	if !strings.HasSuffix(u.GroupVersionKind().Group, ".toolkit.fluxcd.io") ||
 		health.ConditionOf(u, fluxmeta.ReadyCondition).Reason != fluxmeta.ProgressingReason {
 		return false
@@ -130,8 +152,7 @@ func retried(u *unstructured.Unstructured) bool {
 	if health.ConditionOf(u, "Healthy").Reason == fluxmeta.ProgressingReason { // applied, and waiting for health
 		return false
 	}
-	// set on success, or when Flux gave up
-	wentWell, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
+	observedGeneration, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
 	history, _, _ := unstructured.NestedSlice(u.Object, "status", "history")
 	failed := false
 	if len(history) > 0 {
@@ -139,23 +160,24 @@ func retried(u *unstructured.Unstructured) bool {
 		status, _ := last["lastReconciledStatus"].(string)
 		failed = status != "" && status != fluxmeta.ReconciliationSucceededReason
 	}
-	return failed || wentWell < u.GetGeneration()
+	// Flux sets observedGeneration on success, or when it gives up.
+	return failed || observedGeneration < u.GetGeneration()
 }
 
-func ofPod(u *unstructured.Unstructured) []Signal {
+func podSignals(u *unstructured.Unstructured) []Signal {
 	var list []Signal
 	for _, field := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
 		statuses, _, _ := unstructured.NestedSlice(u.Object, "status", field)
-		for _, each := range statuses {
-			container, _ := each.(map[string]any)
-			list = append(list, ofContainer(container)...)
+		for _, status := range statuses {
+			container, _ := status.(map[string]any)
+			list = append(list, containerSignals(container)...)
 		}
 	}
 	return list
 }
 
-// ofContainer returns the signals of a container that waits, or that ended with an error.
-func ofContainer(container map[string]any) []Signal {
+// containerSignals returns the signals of a container that waits, or that ended with an error.
+func containerSignals(container map[string]any) []Signal {
 	name, _, _ := unstructured.NestedString(container, "name")
 	var list []Signal
 	for _, path := range [][]string{{"state", "terminated"}, {"lastState", "terminated"}} {
@@ -166,25 +188,26 @@ func ofContainer(container map[string]any) []Signal {
 		}
 		reason, _ := end["reason"].(string)
 		message, _ := end["message"].(string)
-		list = append(list, Signal{Signal: "terminated", Reason: reason,
+		list = append(list, Signal{Origin: originTerminated, Reason: reason,
 			Message: fmt.Sprintf("container %s ended with exit code %d: %s", name, code, strings.TrimSpace(message))})
 	}
 	if waiting, found, _ := unstructured.NestedMap(container, "state", "waiting"); found {
 		reason, _ := waiting["reason"].(string)
 		message, _ := waiting["message"].(string)
-		list = append(list, Signal{Signal: "waiting", Reason: reason, Message: "container " + name + ": " + message})
+		list = append(list, Signal{Origin: originWaiting, Reason: reason,
+			Message: "container " + name + ": " + message})
 	}
 	return list
 }
 
-func ofNode(u *unstructured.Unstructured) []Signal {
+func taintSignals(u *unstructured.Unstructured) []Signal {
 	var list []Signal
 	taints, _, _ := unstructured.NestedSlice(u.Object, "spec", "taints")
-	for _, each := range taints {
-		taint, _ := each.(map[string]any)
+	for _, item := range taints {
+		taint, _ := item.(map[string]any)
 		key, _ := taint["key"].(string)
 		effect, _ := taint["effect"].(string)
-		list = append(list, Signal{Signal: "taint", Reason: key, Message: key + ":" + effect})
+		list = append(list, Signal{Origin: originTaint, Reason: key, Message: key + ":" + effect})
 	}
 	return list
 }

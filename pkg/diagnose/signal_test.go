@@ -75,7 +75,7 @@ func TestSignalsNowAndPast(t *testing.T) {
 			if s.Past {
 				when = "past"
 			}
-			got = append(got, strings.TrimSuffix(fmt.Sprintf("%s %s", s.Signal, s.Reason), " ")+": "+when)
+			got = append(got, strings.TrimSuffix(fmt.Sprintf("%s %s", s.Origin, s.Reason), " ")+": "+when)
 		}
 		for i, want := range tc.want {
 			tc.want[i] = strings.Replace(want, " : ", ": ", 1)
@@ -92,9 +92,9 @@ func TestLogLinesAreSignals(t *testing.T) {
 	s := NewSnapshot(readiness.Observation{Objects: pod})
 	r := health.RefOf(pod[0])
 	s.logs[r] = []string{"no space left"}
-	s.said[r] = []Signal{{Signal: "console", Message: "panic"}, {Signal: "cloud", Message: "no quota"}}
-	want := []Signal{{Signal: "log", Message: "no space left"}, {Signal: "console", Message: "panic", Past: true},
-		{Signal: "cloud", Message: "no quota"}}
+	s.machineSignals[r] = []Signal{{Origin: "console", Message: "panic"}, {Origin: "cloud", Message: "no quota"}}
+	want := []Signal{{Origin: "log", Message: "no space left"}, {Origin: "console", Message: "panic", Past: true},
+		{Origin: "cloud", Message: "no quota"}}
 	if diff := cmp.Diff(want, s.signals(r)); diff != "" {
 		t.Error(diff)
 	}

@@ -22,7 +22,8 @@ type Snapshot struct {
 	below   map[health.Ref][]health.Ref // the objects that an object owns or has applied
 	events  map[health.Ref][]Signal     // the newest first
 	logs    map[health.Ref][]string     // of containers of a Pod, or about a machine
-	said    map[health.Ref][]Signal     // by machines, or by the cloud about them
+	// machineSignals are what machines report, and the cloud and controllers report about them.
+	machineSignals map[health.Ref][]Signal
 	// installed are the namespaces of workloads that cluster-init installs or depends on.
 	installed map[string]bool
 }
@@ -32,7 +33,7 @@ func NewSnapshot(l readiness.Observation) *Snapshot {
 	s := &Snapshot{cluster: l.Cluster, kinds: map[schema.GroupKind]bool{},
 		objects: map[health.Ref]*unstructured.Unstructured{},
 		below:   map[health.Ref][]health.Ref{}, events: map[health.Ref][]Signal{}, logs: map[health.Ref][]string{},
-		said: map[health.Ref][]Signal{}, installed: readiness.Installed(l)}
+		machineSignals: map[health.Ref][]Signal{}, installed: readiness.Installed(l)}
 	for _, kind := range l.Kinds {
 		s.kinds[kind] = true
 	}
@@ -101,7 +102,7 @@ func (s *Snapshot) sortEvents(events []*unstructured.Unstructured) {
 		}
 		about := health.Ref{Group: version.Group, Kind: text("involvedObject", "kind"),
 			Namespace: text("involvedObject", "namespace"), Name: text("involvedObject", "name")}
-		s.events[about] = append(s.events[about], Signal{Signal: "event", Reason: text("reason"),
+		s.events[about] = append(s.events[about], Signal{Origin: originEvent, Reason: text("reason"),
 			Message: text("message")})
 	}
 }

@@ -19,13 +19,13 @@ func followUps() []string {
 // unhealthy returns the problems that keep a cluster from acting, even if its objects are ready. It leaves out problems
 // that rules have explained.
 func unhealthy(seen Seen, explained []Finding) []Finding {
-	if seen.Ends {
+	if seen.BeingDeleted {
 		return nil // the whole cluster is being deleted
 	}
 	var found []Finding
 	for _, f := range readiness.Judge(seen.Observation) {
 		held := f.ID == "suspended" || f.ID == "paused"
-		if seen.Moved && held || slices.Contains(followUps(), f.ID) && isExplained(explained, f.Object) {
+		if seen.SuspendedForPivot && held || slices.Contains(followUps(), f.ID) && isExplained(explained, f.Object) {
 			continue
 		}
 		// A run that builds the cluster gets its objects ready, but does not start a stopped container again.

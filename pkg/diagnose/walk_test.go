@@ -148,7 +148,7 @@ spec: {suspend: true}
 	if len(findings) != 1 || findings[0].Rule != "suspended" || findings[0].Object != "Kustomization/flux-system/ours" {
 		t.Error(inShort(findings))
 	}
-	if roots := s.roots(side{moved: true}); len(roots) > 0 {
+	if roots := s.roots(side{suspendedForPivot: true}); len(roots) > 0 {
 		t.Error(roots)
 	}
 }
