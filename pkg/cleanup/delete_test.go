@@ -65,7 +65,8 @@ func TestDelete(t *testing.T) {
 				containers: map[string]docker.Container{"other-registry": registry("other")}},
 			want: without("image " + image), kept: "registry other-registry uses it"},
 		"an image that the cluster's registry still runs": {
-			engine: fakeEngine{fails: map[string]error{"remove image " + image: refuses, "remove container registry": refuses},
+			engine: fakeEngine{fails: map[string]error{"remove image " + image: refuses,
+				"remove container registry": refuses},
 				containers: map[string]docker.Container{"registry": registry("a")}},
 			want:   without("container registry", "image "+image),
 			failed: []string{"registry registry", "image " + image}},

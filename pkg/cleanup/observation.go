@@ -22,8 +22,8 @@ type bootstrapSide struct {
 	node  string // its container
 	// others are the Clusters that it holds, without the one that is cleaned up.
 	others []string
-	// rolledBack reports whether its Cluster managed itself before and is not being deleted: then a rollback has moved it
-	// here.
+	// rolledBack reports whether its Cluster managed itself before, and is not being deleted: then a rollback has moved
+	// it here.
 	rolledBack bool
 }
 

@@ -167,8 +167,8 @@ func (o observation) signs() []string {
 	return signs
 }
 
-// checkResults returns which clusters were checked, and the results. It requires that permit's earlier rules do not
-// apply: the bootstrap cluster is not stopped, frozen, silent or busy, and the management cluster is silent, unproven or
+// checkResults returns which clusters were checked, and the results. It relies on the order of the rules in permit:
+// then the bootstrap cluster is not stopped, frozen, silent or busy, and the management cluster is silent, unproven or
 // absent.
 func (o observation) checkResults() string {
 	bootstrap := map[bootstrapState]string{

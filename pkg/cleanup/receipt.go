@@ -90,8 +90,8 @@ func (r *Receipt) correct(found provider.Found, still func(Item) bool) {
 	}
 }
 
-// complete reports whether nothing is left that needs the files on this machine: kept items, and items that were released
-// for an administrator, do not.
+// complete reports whether nothing is left that needs the files on this machine. Kept items do not need them, nor do
+// items that were released for an administrator.
 func (r *Receipt) complete() bool {
 	return len(r.Unknown) == 0 && !slices.ContainsFunc(r.CouldNot, func(result Result) bool { return !result.Released })
 }

@@ -72,7 +72,8 @@ func managementOf(all []clusters.Answer, paths []string, t Target) managementSid
 			if best.state == "" {
 				best = side
 			} else if best.state == state && state == managementSilent {
-				best.kubeconfigs, best.err = best.kubeconfigs+", "+side.kubeconfigs, fmt.Errorf("%w; %w", best.err, side.err)
+				best.kubeconfigs += ", " + side.kubeconfigs
+				best.err = fmt.Errorf("%w; %w", best.err, side.err)
 			}
 		}
 	}

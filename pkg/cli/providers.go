@@ -31,7 +31,8 @@ func (s *subject) lookInto(ctx context.Context, env *environment.Environment) (e
 		s.cloud, err = p.Leftovers(ctx)
 	case provider.CleanupUnsupported:
 		s.target.Elsewhere = cleanup.Elsewhere{Place: makes.Place(), Certain: true,
-			Reason: "it cannot be listed or deleted from here: only the cluster that holds its definition can delete it",
+			Reason: "it cannot be listed or deleted from here: only the cluster that holds its definition " +
+				"can delete it",
 			Hint: fmt.Sprintf("Suspend the HelmRelease telco-cloud-init and the Kustomization cluster in that "+
 				"cluster's namespace flux-system, then delete Cluster %s/%s there. See what is left with %q.",
 				env.ClusterNamespace(), env.ClusterName(), p.Find(env.ClusterName()))}
