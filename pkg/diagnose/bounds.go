@@ -3,6 +3,6 @@ package diagnose
 import "time"
 
 const (
-	listBound = 10 * time.Second // for one request to a cluster
-	atOnce    = 8                // requests
+	requestTimeout      = 10 * time.Second // for one request to a cluster
+	parallelInspections = 8                // of machines
 )

@@ -42,8 +42,8 @@ const (
 // Seen is what was read of one cluster.
 type Seen struct {
 	readiness.Observation
-	// SuspendedForPivot reports that its Flux is suspended for a pivot. BeingDeleted reports that the management cluster
-	// is being deleted. Both are intended.
+	// SuspendedForPivot reports that its Flux is suspended for a pivot, BeingDeleted that the management cluster is
+	// being deleted. Both are intended.
 	SuspendedForPivot bool `json:"Moved"`
 	BeingDeleted      bool `json:"Ends"`
 	// Building reports that the cluster is not complete yet: a run creates it or moves its definition.
@@ -70,7 +70,7 @@ type Signals struct {
 // Gather reads the input of a diagnosis. It masks the secrets of the environment, of both clusters and of more. It
 // changes nothing.
 func Gather(ctx context.Context, w *clusters.World, more *redact.Redactor) (Case, error) {
-	ctx, cancel := context.WithTimeout(ctx, bound)
+	ctx, cancel := context.WithTimeout(ctx, diagnosisTimeout)
 	defer cancel()
 	c, known := gather(ctx, w)
 	return c.withoutUnknown().redacted(func(v any) any { return more.Value(known.Value(v)) })
@@ -197,14 +197,14 @@ func (r *Report) judge(seen Seen, cluster side, rules []Rule) {
 		s.machineSignals[signals.Object] = signals.Signals
 	}
 	findings, waiting := s.examine(s.roots(cluster), rules)
-	unhealthy := slices.DeleteFunc(unhealthy(seen, findings), r.wasSaid)
+	unhealthy := slices.DeleteFunc(unhealthy(seen, findings), r.alreadyReported)
 	r.Findings = append(r.Findings, slices.Concat(unhealthy, findings)...)
 	r.Waiting = append(r.Waiting, unexplained(waiting, unhealthy)...)
 }
 
 // learnSecrets adds the Secrets of a cluster to a redactor.
 func learnSecrets(ctx context.Context, c *kube.Cluster, redactor *redact.Redactor) error {
-	ctx, cancel := context.WithTimeout(ctx, listBound)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	var list corev1.SecretList
 	if err := c.List(ctx, &list); err != nil {

@@ -82,7 +82,7 @@ func TestWhatMakesASecret(t *testing.T) {
 		"{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: a}, spec: {secretName: s}}":      0,
 		"{apiVersion: example.org/v1, kind: Certificate, metadata: {name: a}, spec: {secretName: s}}":     0,
 	} {
-		if got := above(decode(t, text)[0]); len(got) != want {
+		if got := parents(decode(t, text)[0]); len(got) != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
@@ -115,14 +115,14 @@ status: {replicas: 1, updatedReplicas: 1, unavailableReplicas: 1}
 // A chain that is longer than a walk goes ends there, and is reported all the same.
 func TestALongChainIsReported(t *testing.T) {
 	var all []string
-	for i := range deepest + 4 {
+	for i := range maxDepth + 4 {
 		all = append(all, fmt.Sprintf(`{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization,
   metadata: {name: k%d, namespace: flux-system}, spec: {dependsOn: [{name: k%d}]}}`, i, i+1))
 	}
 	objects := decode(t, strings.Join(all, "\n---\n"))
 	s := NewSnapshot(readiness.Observation{Objects: objects})
 	_, waiting := s.examine([]health.Ref{health.RefOf(objects[0])}, readRules(t))
-	if len(waiting) != 1 || len(waiting[0].Chain) != deepest {
+	if len(waiting) != 1 || len(waiting[0].Chain) != maxDepth {
 		t.Errorf("%v", inShort(waiting))
 	}
 }
@@ -182,7 +182,7 @@ func TestWhatBothClustersReport(t *testing.T) {
 		{Finding{Object: "Container/other", Rule: "registry-missing"}, false},
 		{Finding{Object: "Node/a", Rule: "node-silent"}, false},
 	} {
-		if got := r.wasSaid(tc.finding); got != tc.want {
+		if got := r.alreadyReported(tc.finding); got != tc.want {
 			t.Errorf("%+v: %v", tc.finding, got)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // confirmAfter is the time between two diagnoses that confirm a cause. A single one may catch a transient state.
 const confirmAfter = 10 * time.Second
 
-// Confirmed diagnoses as Run does, and once more if a cause is permanent. Of its result, a cause lasts only if both
-// diagnoses have found it. If the first one fails, its result is returned as it is.
+// Confirmed diagnoses as Run does, and once more if a cause is permanent. In its result, a cause is permanent only if
+// both diagnoses have found it. If the first one fails, its result is returned as it is.
 func Confirmed(ctx context.Context, world *clusters.World) (Report, error) {
 	first, err := Run(ctx, world)
 	if err != nil || !slices.ContainsFunc(first.Findings, Finding.Lasting) {
@@ -26,12 +26,12 @@ func Confirmed(ctx context.Context, world *clusters.World) (Report, error) {
 		return first, ctx.Err()
 	case <-timer.C:
 	}
-	again, err := Run(ctx, world)
-	again.Findings = confirm(first.Findings, again.Findings)
-	return again, err
+	second, err := Run(ctx, world)
+	second.Findings = confirm(first.Findings, second.Findings)
+	return second, err
 }
 
-// confirm returns the later findings. One lasts only if it is in both lists.
+// confirm returns the later findings. One is permanent only if it is in both lists.
 func confirm(earlier, later []Finding) []Finding {
 	for i, f := range later {
 		later[i].unconfirmed = !slices.ContainsFunc(earlier, func(e Finding) bool {

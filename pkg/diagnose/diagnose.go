@@ -16,8 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
-// bound limits one diagnosis. What has not answered by then is not checked.
-const bound = 60 * time.Second
+// diagnosisTimeout limits one diagnosis. What has not answered by then is not checked.
+const diagnosisTimeout = 60 * time.Second
 
 // Report is the result of a diagnosis.
 type Report struct {
@@ -36,7 +36,7 @@ type Report struct {
 // Run diagnoses both clusters and the machines. The rules of more take precedence over the built-in rules. It changes
 // nothing.
 func Run(ctx context.Context, w *clusters.World, more ...Rule) (Report, error) {
-	ctx, cancel := context.WithTimeout(ctx, bound)
+	ctx, cancel := context.WithTimeout(ctx, diagnosisTimeout)
 	defer cancel()
 	c, known := gather(ctx, w)
 	r, err := c.Report(more...)

@@ -19,22 +19,22 @@ func edges(u *unstructured.Unstructured) []health.Edge {
 func mounted(u *unstructured.Unstructured) []health.Edge {
 	var list []health.Edge
 	volumes, _, _ := unstructured.NestedSlice(u.Object, "spec", "volumes")
-	for _, each := range volumes {
-		volume, _ := each.(map[string]any)
-		for _, of := range []struct{ field, name, kind string }{{"secret", "secretName", "Secret"},
+	for _, item := range volumes {
+		volume, _ := item.(map[string]any)
+		for _, source := range []struct{ field, name, kind string }{{"secret", "secretName", "Secret"},
 			{"configMap", "name", "ConfigMap"}} {
-			name, _, _ := unstructured.NestedString(volume, of.field, of.name)
-			if optional, _, _ := unstructured.NestedBool(volume, of.field, "optional"); name != "" && !optional {
-				list = append(list, health.Edge{To: health.Ref{Kind: of.kind, Namespace: u.GetNamespace(), Name: name},
-					Required: true})
+			name, _, _ := unstructured.NestedString(volume, source.field, source.name)
+			if optional, _, _ := unstructured.NestedBool(volume, source.field, "optional"); name != "" && !optional {
+				list = append(list, health.Edge{Required: true,
+					To: health.Ref{Kind: source.kind, Namespace: u.GetNamespace(), Name: name}})
 			}
 		}
 	}
 	return list
 }
 
-// makes returns the objects that a controller creates for an object without an owner reference.
-func makes(u *unstructured.Unstructured) []health.Ref {
+// createdFor returns the objects that a controller creates for an object without an owner reference.
+func createdFor(u *unstructured.Unstructured) []health.Ref {
 	if name, _, _ := unstructured.NestedString(u.Object, "spec", "secretName"); name != "" &&
 		u.GroupVersionKind().Group == "cert-manager.io" && u.GetKind() == "Certificate" {
 		return []health.Ref{{Kind: "Secret", Namespace: u.GetNamespace(), Name: name}}

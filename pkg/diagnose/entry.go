@@ -13,11 +13,11 @@ import (
 type entry string
 
 var (
-	complains = regexp.MustCompile(`(?i)^E[0-9]{4} |"?level"?[=:] ?"?error|\berror\b|\bfailed\b`)
-	quoted    = regexp.MustCompile(` err=("(?:[^"\\]|\\.)*")`)
-	indented  = regexp.MustCompile(`(?s) err=<\n(.*?)\n >`)
-	written   = regexp.MustCompile(`^[EFIW](\d{4} \d{2}:\d{2}:\d{2})\.\d+ `)
-	ofKind    = regexp.MustCompile(` controllerKind="([A-Za-z]+)"`)
+	errorEntry     = regexp.MustCompile(`(?i)^E[0-9]{4} |"?level"?[=:] ?"?error|\berror\b|\bfailed\b`)
+	quotedError    = regexp.MustCompile(` err=("(?:[^"\\]|\\.)*")`)
+	indentedError  = regexp.MustCompile(`(?s) err=<\n(.*?)\n >`)
+	klogTime       = regexp.MustCompile(`^[EFIW](\d{4} \d{2}:\d{2}:\d{2})\.\d+ `)
+	controllerKind = regexp.MustCompile(` controllerKind="([A-Za-z]+)"`)
 )
 
 // entries joins the lines of multi-line entries: klog indents a value with line breaks by tabs, and its end by a
@@ -34,17 +34,17 @@ func entries(lines []string) []entry {
 	return list
 }
 
-// complains reports whether the entry is an error.
-func (e entry) complains() bool { return complains.MatchString(string(e)) }
+// isError reports whether the entry is an error.
+func (e entry) isError() bool { return errorEntry.MatchString(string(e)) }
 
 // err returns the error in an entry, or the whole entry.
 func (e entry) err() string {
-	if found := quoted.FindStringSubmatch(string(e)); found != nil {
+	if found := quotedError.FindStringSubmatch(string(e)); found != nil {
 		if text, err := strconv.Unquote(found[1]); err == nil {
 			return text
 		}
 	}
-	if found := indented.FindStringSubmatch(string(e)); found != nil {
+	if found := indentedError.FindStringSubmatch(string(e)); found != nil {
 		return strings.ReplaceAll(strings.TrimPrefix(found[1], "\t"), "\n\t", "\n")
 	}
 	return string(e)
@@ -52,7 +52,7 @@ func (e entry) err() string {
 
 // at returns the time of an entry of klog, which has no year. Zero means not known.
 func (e entry) at(now time.Time) time.Time {
-	found := written.FindStringSubmatch(string(e))
+	found := klogTime.FindStringSubmatch(string(e))
 	if found == nil {
 		return time.Time{}
 	}
@@ -70,7 +70,7 @@ func (e entry) at(now time.Time) time.Time {
 // names a configuration with the machine's name. For other entries the object's name as a whole word decides, because
 // the name of a machine often begins with its cluster's.
 func (e entry) about(r health.Ref) bool {
-	found := ofKind.FindStringSubmatch(string(e))
+	found := controllerKind.FindStringSubmatch(string(e))
 	if found == nil {
 		return containsWord(string(e), r.Name)
 	}

@@ -34,7 +34,7 @@ func TestEntries(t *testing.T) {
 	} {
 		var got []string
 		for _, each := range all {
-			if each.complains() && each.about(about) {
+			if each.isError() && each.about(about) {
 				got = append(got, each.err())
 			}
 		}
@@ -48,7 +48,7 @@ func TestEntries(t *testing.T) {
 func TestEntriesOfOtherForms(t *testing.T) {
 	for _, line := range []string{`E1126 02:30:01.0 1 a.go:1] "Reconciler error" err="truncated`,
 		"\tfailed in the middle of an entry", `{"level":"error","msg":"no"}`, `time=now level=error msg="x"`} {
-		if got := entries([]string{line}); len(got) != 1 || !got[0].complains() || got[0].err() != line {
+		if got := entries([]string{line}); len(got) != 1 || !got[0].isError() || got[0].err() != line {
 			t.Errorf("%q: %q", line, got)
 		}
 	}

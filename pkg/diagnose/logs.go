@@ -20,10 +20,10 @@ import (
 const providerLabel = "cluster.x-k8s.io/provider"
 
 const (
-	mostLogs = 12   // logs of containers to read per cluster
-	lastOf   = 1000 // lines to read per log
-	excerpt  = 5    // lines to print
-	newest   = 3    // errors to keep per machine: controllers repeat them hundreds of times
+	maxLogs       = 12   // logs of containers to read per cluster
+	maxLogLines   = 1000 // lines to read per log
+	shownLogLines = 5    // lines to print
+	maxErrors     = 3    // errors to keep per machine: controllers repeat them hundreds of times
 )
 
 // readLogs adds the logs of crashing containers to a snapshot, and the errors of the providers' controllers about
@@ -35,10 +35,10 @@ func (s *Snapshot) readLogs(ctx context.Context, c *kube.Cluster) (notChecked []
 	}
 	read := 0
 	for _, wanted := range s.wantedLogs() {
-		if read++; read > mostLogs {
+		if read++; read > maxLogs {
 			return append(notChecked, fmt.Sprintf(
 				"more logs of the %s cluster: only those of %d containers are read",
-				c.Name, mostLogs))
+				c.Name, maxLogs))
 		}
 		lines, err := readLog(ctx, client, wanted)
 		if err != nil {
@@ -61,7 +61,7 @@ type wantedLog struct {
 }
 
 func (s *Snapshot) wantedLogs() []wantedLog {
-	var controllers, ill []wantedLog
+	var controllers, crashed []wantedLog
 	for _, r := range s.sorted() {
 		u := s.objects[r]
 		if r.Kind != "Pod" || r.Group != "" {
@@ -74,17 +74,16 @@ func (s *Snapshot) wantedLogs() []wantedLog {
 			}
 		}
 		for _, ended := range endedOf(u) {
-			ended.pod, ended.use = r, func(
-				lines []string) {
-				s.logs[r] = append(s.logs[r], lines[max(0, len(lines)-excerpt):]...)
+			ended.pod, ended.use = r, func(lines []string) {
+				s.logs[r] = append(s.logs[r], lines[max(0, len(lines)-shownLogLines):]...)
 			}
-			ill = append(ill, ended)
+			crashed = append(crashed, ended)
 		}
 	}
 	if len(s.machinesNotReady()) == 0 {
 		controllers = nil
 	}
-	return slices.Concat(ill, controllers)
+	return slices.Concat(crashed, controllers)
 }
 
 // aboutMachines keeps the newest errors of a controller about each machine that is not ready. An error is past if the
@@ -95,12 +94,12 @@ func (s *Snapshot) aboutMachines(lines []string) {
 		kept, past := 0, false
 		for _, e := range slices.Backward(all) {
 			switch {
-			case kept == newest || !e.about(r):
-			case !e.complains():
+			case kept == maxErrors || !e.about(r):
+			case !e.isError():
 				past = true
 			case !slices.ContainsFunc(s.machineSignals[r], func(known Signal) bool { return known.Message == e.err() }):
-				s.machineSignals[r] = append(s.machineSignals[r], Signal{Origin: originLog, Message: e.err(), Past: past,
-					At: e.at(time.Now())})
+				s.machineSignals[r] = append(s.machineSignals[r],
+					Signal{Origin: originLog, Message: e.err(), Past: past, At: e.at(time.Now())})
 				kept++
 			}
 		}
@@ -118,8 +117,8 @@ func (s *Snapshot) machinesNotReady() []health.Ref {
 func containersOf(pod *unstructured.Unstructured) []string {
 	var names []string
 	list, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
-	for _, each := range list {
-		container, _ := each.(map[string]any)
+	for _, item := range list {
+		container, _ := item.(map[string]any)
 		if name, _ := container["name"].(string); name != "" {
 			names = append(names, name)
 		}
@@ -132,8 +131,8 @@ func endedOf(pod *unstructured.Unstructured) []wantedLog {
 	var found []wantedLog
 	for _, field := range []string{"initContainerStatuses", "containerStatuses"} {
 		statuses, _, _ := unstructured.NestedSlice(pod.Object, "status", field)
-		for _, each := range statuses {
-			container, _ := each.(map[string]any)
+		for _, status := range statuses {
+			container, _ := status.(map[string]any)
 			if len(containerSignals(container)) == 0 || container["ready"] == true {
 				continue
 			}
@@ -149,9 +148,9 @@ func endedOf(pod *unstructured.Unstructured) []wantedLog {
 }
 
 func readLog(ctx context.Context, client kubernetes.Interface, w wantedLog) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, listBound)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	lines, most := int64(lastOf), int64(4<<20)
+	lines, most := int64(maxLogLines), int64(4<<20)
 	stream, err := client.CoreV1().Pods(w.pod.Namespace).GetLogs(w.pod.Name,
 		&corev1.PodLogOptions{Container: w.container, Previous: w.previous, TailLines: &lines,
 			LimitBytes: &most}).Stream(ctx)

@@ -14,42 +14,42 @@ import (
 )
 
 const (
-	mostMachines   = 24 // to inspect
-	inspectionTime = 20 * time.Second
+	maxMachines       = 24 // to inspect
+	inspectionTimeout = 20 * time.Second
 )
 
 // inspectMachines adds the output of machines that are not ready to a snapshot, and what the cloud reports about them.
 // It returns what could not be checked.
-func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (notChecked []string) {
+func (s *Snapshot) inspectMachines(ctx context.Context, cloud provider.Provider) (notChecked []string) {
 	machines := slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
 		return r.Group != "cluster.x-k8s.io" || r.Kind != "Machine" || s.state(r).Status == health.Ready ||
 			s.objects[r].GetDeletionTimestamp() != nil || health.InfrastructureOf(s.objects[r]).Name == ""
 	})
-	looksInto, can := of.(provider.Inspector)
+	inspector, can := cloud.(provider.Inspector)
 	switch {
 	case len(machines) == 0:
 		return nil
 	case !can:
-		return []string{"the machines themselves: not supported in " + of.Place()}
-	case len(machines) > mostMachines:
+		return []string{"the machines themselves: not supported in " + cloud.Place()}
+	case len(machines) > maxMachines:
 		notChecked = append(notChecked, fmt.Sprintf("%d more machines: only %d are inspected",
-			len(machines)-mostMachines, mostMachines))
-		machines = machines[:mostMachines]
+			len(machines)-maxMachines, maxMachines))
+		machines = machines[:maxMachines]
 	}
 	answers := make([]inspection, len(machines))
 	var inspections errgroup.Group // none fails: errors are part of the answers
-	inspections.SetLimit(atOnce)
+	inspections.SetLimit(parallelInspections)
 	for i, r := range machines {
 		inspections.Go(func() error {
-			answers[i] = inspect(ctx, looksInto, health.InfrastructureOf(s.objects[r]).Name)
+			answers[i] = inspect(ctx, inspector, health.InfrastructureOf(s.objects[r]).Name)
 			return nil
 		})
 	}
 	_ = inspections.Wait()
 	for i, r := range machines {
-		s.mergeReported(r, answers[i].said)
+		s.mergeReported(r, answers[i].output)
 		if err := answers[i].err; err != nil {
-			notChecked = append(notChecked, fmt.Sprintf("%s in %s: %v", r, of.Place(), err))
+			notChecked = append(notChecked, fmt.Sprintf("%s in %s: %v", r, cloud.Place(), err))
 		}
 	}
 	return notChecked
@@ -57,38 +57,38 @@ func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (n
 
 // inspection is the result of inspecting a machine.
 type inspection struct {
-	said []provider.Said
-	err  error
+	output []provider.Said
+	err    error
 }
 
-func inspect(ctx context.Context, looksInto provider.Inspector, machine string) inspection {
-	ctx, cancel := context.WithTimeout(ctx, inspectionTime)
+func inspect(ctx context.Context, inspector provider.Inspector, machine string) inspection {
+	ctx, cancel := context.WithTimeout(ctx, inspectionTimeout)
 	defer cancel()
-	said, err := looksInto.Inspect(ctx, machine)
-	return inspection{said, err}
+	output, err := inspector.Inspect(ctx, machine)
+	return inspection{output, err}
 }
 
 // mergeReported adds the output of a machine. What the cloud reports about its server also belongs to the
 // infrastructure object for the server, which is below the Machine.
-func (s *Snapshot) mergeReported(machine health.Ref, said []provider.Said) {
-	for _, each := range said {
+func (s *Snapshot) mergeReported(machine health.Ref, output []provider.Said) {
+	for _, part := range output {
 		about := []health.Ref{machine}
-		if slices.Contains(fromCloud(), each.From) {
+		if slices.Contains(cloudOrigins, part.From) {
 			about = append(about, s.serversOf(health.InfrastructureOf(s.objects[machine]))...)
 		}
-		for line := range strings.Lines(each.Text) {
+		for line := range strings.Lines(part.Text) {
 			if line = strings.TrimSpace(line); line == "" {
 				continue
 			}
 			for _, r := range about {
-				s.machineSignals[r] = append(s.machineSignals[r], Signal{Origin: each.From, Message: line})
+				s.machineSignals[r] = append(s.machineSignals[r], Signal{Origin: part.From, Message: line})
 			}
 		}
 	}
 }
 
-// fromCloud lists the signals that come from the cloud: fault is Nova's, cloud is Neutron's and Cinder's.
-func fromCloud() []string { return []string{"fault", "cloud"} }
+// cloudOrigins are the origins of signals about a server.
+var cloudOrigins = []string{originFault, originCloud}
 
 // serversOf returns an infrastructure machine and the provider's objects for its server.
 func (s *Snapshot) serversOf(machine health.Ref) []health.Ref {

@@ -71,7 +71,7 @@ func TestFaultOfServer(t *testing.T) {
 // What was not looked into is named, and a machine that nothing was asked of is not counted.
 func TestInspectsManyMachines(t *testing.T) {
 	var objects []*unstructured.Unstructured
-	for i := range mostMachines + 2 {
+	for i := range maxMachines + 2 {
 		objects = append(objects, machineOf(t, fmt.Sprintf("m-%02d", i))...)
 	}
 	objects = append(objects, decode(t, "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {namespace: "+
@@ -82,7 +82,7 @@ func TestInspectsManyMachines(t *testing.T) {
 	s := NewSnapshot(readiness.Observation{Cluster: "management", Objects: objects})
 	notChecked := s.inspectMachines(t.Context(), of)
 	if len(notChecked) != 1 || !strings.HasPrefix(notChecked[0], "2 more machines") ||
-		of.asked.Load() != mostMachines {
+		of.asked.Load() != maxMachines {
 		t.Errorf("%d were asked, not asked: %v", of.asked.Load(), notChecked)
 	}
 	for r, said := range s.machineSignals {

@@ -25,25 +25,21 @@ func observedIn(o clusters.Observation, bootstrapNode string) []Signals {
 		list = append(list, Signals{health.Ref{Kind: "Container", Name: bootstrapNode},
 			[]Signal{{Origin: originStopped, Message: "does not run"}}})
 	}
-	side := func(name string, state fmt.Stringer, err error) {
+	addSilent := func(name, state string, err error) {
 		if err != nil {
 			list = append(list, Signals{health.Ref{Kind: "APIServer", Name: name},
-				[]Signal{{Origin: originError, Reason: state.String(), Message: err.Error()}}})
+				[]Signal{{Origin: originError, Reason: state, Message: err.Error()}}})
 		}
 	}
-	side(clusters.BootstrapName, text(o.Bootstrap.State), o.Bootstrap.Err)
-	side(clusters.ManagementName, text(o.Management.State), o.Management.Err)
+	addSilent(clusters.BootstrapName, string(o.Bootstrap.State), o.Bootstrap.Err)
+	addSilent(clusters.ManagementName, string(o.Management.State), o.Management.Err)
 	return list
 }
 
-type text string
-
-func (t text) String() string { return string(t) }
-
-// machinesUnknown says why the machines could not be listed, if so.
-func machinesUnknown(o clusters.Observation, of provider.Provider) []string {
+// machinesUnknown returns why the machines could not be listed. It returns nil if they were.
+func machinesUnknown(o clusters.Observation, cloud provider.Provider) []string {
 	if o.MachinesErr == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("which machines exist in %s: %v", of.Place(), o.MachinesErr)}
+	return []string{fmt.Sprintf("which machines exist in %s: %v", cloud.Place(), o.MachinesErr)}
 }

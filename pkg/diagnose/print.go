@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// mostShown is the maximum length of a printed message in characters.
-const mostShown = 600
+// maxMessage is the maximum length of a printed message in characters.
+const maxMessage = 600
 
 // Print writes a report for a person: for each cause the remedy first, then the observation.
 func (r Report) Print(out io.Writer) error {
@@ -21,7 +21,7 @@ func (r Report) Print(out io.Writer) error {
 	if len(r.Waiting) > 0 {
 		oneline.Fprintf(b, "Not ready, cause not known:\n")
 		for _, f := range r.Waiting {
-			oneline.Fprintf(b, "  %s%s: %s\n", f.Object, in(f), orElse(oneline.Of(f.Message, mostShown),
+			oneline.Fprintf(b, "  %s%s: %s\n", f.Object, clusterSuffix(f), orElse(oneline.Of(f.Message, maxMessage),
 				"progressing"))
 			printChain(b, f)
 		}
@@ -30,7 +30,7 @@ func (r Report) Print(out io.Writer) error {
 	if len(r.NotChecked) > 0 {
 		oneline.Fprintf(b, "Not checked:\n")
 		for _, what := range r.NotChecked {
-			oneline.Fprintf(b, "  %s\n", oneline.Of(what, mostShown))
+			oneline.Fprintf(b, "  %s\n", oneline.Of(what, maxMessage))
 		}
 		fmt.Fprintln(b)
 	}
@@ -56,8 +56,8 @@ func (r Report) summary() string {
 }
 
 func printFinding(b *strings.Builder, f Finding) {
-	oneline.Fprintf(b, "✗ %s\n", oneline.Of(f.Cause, mostShown))
-	oneline.Fprintf(b, "    remedy:     %s\n", oneline.Of(f.Remedy, mostShown))
+	oneline.Fprintf(b, "✗ %s\n", oneline.Of(f.Cause, maxMessage))
+	oneline.Fprintf(b, "    remedy:     %s\n", oneline.Of(f.Remedy, maxMessage))
 	confidence := string(f.Confidence)
 	if f.Confidence == readiness.LowConfidence {
 		confidence += "; the message can have another cause"
@@ -69,12 +69,12 @@ func printFinding(b *strings.Builder, f Finding) {
 		confidence += "; nothing waits for it yet"
 	}
 	oneline.Fprintf(b, "    confidence: %s\n", confidence)
-	oneline.Fprintf(b, "    object:     %s%s\n", f.Object, in(f))
+	oneline.Fprintf(b, "    object:     %s%s\n", f.Object, clusterSuffix(f))
 	if f.Message != "" && !strings.Contains(f.Cause, f.Message) {
-		oneline.Fprintf(b, "    seen:       %s\n", oneline.Of(f.Message, mostShown))
+		oneline.Fprintf(b, "    seen:       %s\n", oneline.Of(f.Message, maxMessage))
 	}
 	for _, line := range f.Log {
-		oneline.Fprintf(b, "    log:        %s\n", oneline.Of(line, mostShown))
+		oneline.Fprintf(b, "    log:        %s\n", oneline.Of(line, maxMessage))
 	}
 	printChain(b, f)
 	if len(f.Delays) > 0 {
@@ -95,7 +95,8 @@ func printChain(b *strings.Builder, f Finding) {
 	oneline.Fprintf(b, "    waits:      %s\n", strings.Join(names, " → "))
 }
 
-func in(f Finding) string {
+// clusterSuffix names the cluster of a finding, if it has one.
+func clusterSuffix(f Finding) string {
 	if f.Cluster == "" {
 		return ""
 	}

@@ -233,12 +233,12 @@ func TestRoots(t *testing.T) {
 // As many machines as a diagnosis inspects are all inspected, and none is reported as left out.
 func TestInspectsAsManyMachinesAsItCan(t *testing.T) {
 	seen := readiness.Observation{Cluster: "management"}
-	for i := range mostMachines {
+	for i := range maxMachines {
 		seen.Objects = append(seen.Objects, machineOf(t, fmt.Sprintf("m-%02d", i))...)
 	}
 	of := &cloud{answer: func(string) ([]provider.Said, error) { return nil, nil }}
-	if left := NewSnapshot(seen).inspectMachines(t.Context(), of); len(left) > 0 || of.asked.Load() != mostMachines {
-		t.Errorf("%d of %d: %v", of.asked.Load(), mostMachines, left)
+	if left := NewSnapshot(seen).inspectMachines(t.Context(), of); len(left) > 0 || of.asked.Load() != maxMachines {
+		t.Errorf("%d of %d: %v", of.asked.Load(), maxMachines, left)
 	}
 }
 

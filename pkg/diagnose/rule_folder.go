@@ -15,8 +15,8 @@ import (
 const rulesHint = "Write each rule as a file NAME.yaml with the keys cause and remedy, and at least one of signal, " +
 	"reason and message."
 
-// mostOfRule is the maximum size of a rule in bytes.
-const mostOfRule = 1 << 20
+// maxRuleSize is the maximum size of a rule in bytes.
+const maxRuleSize = 1 << 20
 
 // ReadRules reads the user's rules from the files of a folder. Its errors have the code fault.Usage and name the file.
 func ReadRules(folder string) ([]Rule, error) {
@@ -31,7 +31,7 @@ func ReadRules(folder string) ([]Rule, error) {
 		if e.IsDir() || !strings.HasSuffix(e.Name(), ".yaml") {
 			continue
 		}
-		content, err := unpack.File(file, mostOfRule)
+		content, err := unpack.File(file, maxRuleSize)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("read the rule: %w", err))
 			continue

@@ -117,7 +117,8 @@ func byPivot(u *unstructured.Unstructured, annotation string) string {
 
 // problemWhenTrue are conditions that are a problem when they are True.
 var problemWhenTrue = []string{"Stalled", "Failed", "DiskPressure", "MemoryPressure", "PIDPressure",
-	"NetworkUnavailable", "ReplicaFailure", "Denied", "InvalidRequest", "FetchFailed", "StorageOperationFailed", "BuildFailed"}
+	"NetworkUnavailable", "ReplicaFailure", "Denied", "InvalidRequest", "FetchFailed", "StorageOperationFailed",
+	"BuildFailed"}
 
 // conditionSignals returns the conditions of an object that show a problem.
 func conditionSignals(u *unstructured.Unstructured) []Signal {

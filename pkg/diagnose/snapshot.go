@@ -29,32 +29,33 @@ type Snapshot struct {
 }
 
 // NewSnapshot returns the snapshot of an observation.
-func NewSnapshot(l readiness.Observation) *Snapshot {
-	s := &Snapshot{cluster: l.Cluster, kinds: map[schema.GroupKind]bool{},
+func NewSnapshot(o readiness.Observation) *Snapshot {
+	s := &Snapshot{cluster: o.Cluster, kinds: map[schema.GroupKind]bool{},
 		objects: map[health.Ref]*unstructured.Unstructured{},
 		below:   map[health.Ref][]health.Ref{}, events: map[health.Ref][]Signal{}, logs: map[health.Ref][]string{},
-		machineSignals: map[health.Ref][]Signal{}, installed: readiness.Installed(l)}
-	for _, kind := range l.Kinds {
+		machineSignals: map[health.Ref][]Signal{}, installed: readiness.Installed(o)}
+	for _, kind := range o.Kinds {
 		s.kinds[kind] = true
 	}
-	for _, u := range l.Objects {
+	for _, u := range o.Objects {
 		s.objects[health.RefOf(u)] = u
 	}
-	for _, u := range l.Objects {
-		for _, above := range above(u) {
-			s.below[above] = append(s.below[above], health.RefOf(u))
+	for _, u := range o.Objects {
+		for _, parent := range parents(u) {
+			s.below[parent] = append(s.below[parent], health.RefOf(u))
 		}
 	}
 	for _, list := range s.below {
 		slices.SortFunc(list, func(a, b health.Ref) int { return cmp.Compare(a.String(), b.String()) })
 	}
-	s.sortEvents(l.Events)
+	s.sortEvents(o.Events)
 	return s
 }
 
-// above returns the owners of an object, the objects created for it, and the Flux object that applied it.
-func above(u *unstructured.Unstructured) []health.Ref {
-	list := makes(u)
+// parents returns the objects that wait for an object: its owners, the Flux object that applied it, and what a
+// controller creates for it.
+func parents(u *unstructured.Unstructured) []health.Ref {
+	list := createdFor(u)
 	for _, owner := range u.GetOwnerReferences() {
 		version, err := schema.ParseGroupVersion(owner.APIVersion)
 		if err != nil {
@@ -91,8 +92,7 @@ const Missing = "Missing"
 
 func (s *Snapshot) sortEvents(events []*unstructured.Unstructured) {
 	slices.SortStableFunc(events, func(a, b *unstructured.Unstructured) int {
-		return cmp.Compare(lastSeen(b),
-			lastSeen(a))
+		return cmp.Compare(lastSeen(b), lastSeen(a))
 	})
 	for _, e := range events {
 		text := func(path ...string) string { t, _, _ := unstructured.NestedString(e.Object, path...); return t }

@@ -10,11 +10,9 @@ import (
 )
 
 // followUps are findings that a rule may explain better, from an object further down.
-func followUps() []string {
-	return []string{"workload-unavailable", "control-plane-part-down", "pod-pending", "pod-crashing", "suspended",
-		"paused", "quota-exceeded", "limit-range-refuses", "priority-class-missing",
-		"service-account-missing", "write-refused"}
-}
+var followUps = []string{"workload-unavailable", "control-plane-part-down", "pod-pending", "pod-crashing", "suspended",
+	"paused", "quota-exceeded", "limit-range-refuses", "priority-class-missing",
+	"service-account-missing", "write-refused"}
 
 // unhealthy returns the problems that keep a cluster from acting, even if its objects are ready. It leaves out problems
 // that rules have explained.
@@ -25,7 +23,7 @@ func unhealthy(seen Seen, explained []Finding) []Finding {
 	var found []Finding
 	for _, f := range readiness.Judge(seen.Observation) {
 		held := f.ID == "suspended" || f.ID == "paused"
-		if seen.SuspendedForPivot && held || slices.Contains(followUps(), f.ID) && isExplained(explained, f.Object) {
+		if seen.SuspendedForPivot && held || slices.Contains(followUps, f.ID) && isExplained(explained, f.Object) {
 			continue
 		}
 		// A run that builds the cluster gets its objects ready, but does not start a stopped container again.
@@ -41,10 +39,10 @@ func unhealthy(seen Seen, explained []Finding) []Finding {
 // container is the kind of objects outside of both clusters, which a report lists once.
 const container = "Container"
 
-// wasSaid reports whether the report already has this finding about a container from the other cluster.
-func (r *Report) wasSaid(f Finding) bool {
-	return strings.HasPrefix(f.Object, container+"/") && slices.ContainsFunc(r.Findings, func(said Finding) bool {
-		return said.Object == f.Object && said.Rule == f.Rule
+// alreadyReported reports whether the report already has this finding about a container from the other cluster.
+func (r *Report) alreadyReported(f Finding) bool {
+	return strings.HasPrefix(f.Object, container+"/") && slices.ContainsFunc(r.Findings, func(reported Finding) bool {
+		return reported.Object == f.Object && reported.Rule == f.Rule
 	})
 }
 

@@ -49,11 +49,11 @@ type Link struct {
 	Message string `json:"message,omitempty"`
 }
 
-// deepest limits the depth of a walk: a cycle of owners ends there.
-const deepest = 16
+// maxDepth limits the depth of a walk: a cycle of owners ends there.
+const maxDepth = 16
 
-// examine walks down from each root that is not ready. It returns the causes that rules know, and the bottom objects of
-// the other chains.
+// examine walks down from each root that is not ready, and matches ready roots against the rules with MatchReady. It
+// returns the causes that rules know, and the bottom objects of the other chains.
 func (s *Snapshot) examine(roots []health.Ref, rules []Rule) (findings, waiting []Finding) {
 	onReady := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.MatchReady })
 	for _, root := range roots {
@@ -66,14 +66,14 @@ func (s *Snapshot) examine(roots []health.Ref, rules []Rule) (findings, waiting 
 		chains := s.chains(root)
 		explained, above := s.explainAll(chains, rules)
 		for i, chain := range chains {
-			said := 0
+			reported := 0
 			for _, e := range explained[i] {
 				if e.matchDespiteChildren || !above[chain[e.at]] {
 					findings = s.add(findings, e.Finding, chain[:e.at+1])
-					said++
+					reported++
 				}
 			}
-			if said == 0 {
+			if reported == 0 {
 				bottom := chain[len(chain)-1]
 				waiting = s.add(waiting, Finding{Object: bottom.String(), Message: s.state(bottom).Message}, chain)
 			}
@@ -144,20 +144,20 @@ func (s *Snapshot) add(list []Finding, f Finding, chain []health.Ref) []Finding 
 func (s *Snapshot) chains(root health.Ref) [][]health.Ref {
 	var all [][]health.Ref
 	seen := map[health.Ref]bool{root: true}
-	var walk func(way []health.Ref)
-	walk = func(way []health.Ref) {
-		below := s.unready(way[len(way)-1])
-		inCircle := slices.ContainsFunc(below, func(r health.Ref) bool { return slices.Contains(way, r) })
-		if len(below) == 0 || len(way) == deepest || inCircle {
-			all = append(all, slices.Clone(way))
+	var walk func(path []health.Ref)
+	walk = func(path []health.Ref) {
+		below := s.unready(path[len(path)-1])
+		inCycle := slices.ContainsFunc(below, func(r health.Ref) bool { return slices.Contains(path, r) })
+		if len(below) == 0 || len(path) == maxDepth || inCycle {
+			all = append(all, slices.Clone(path))
 		}
-		if len(way) == deepest {
+		if len(path) == maxDepth {
 			return
 		}
 		for _, next := range below {
 			if !seen[next] { // else another path has led there
 				seen[next] = true
-				walk(append(way, next))
+				walk(append(path, next))
 			}
 		}
 	}
