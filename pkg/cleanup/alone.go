@@ -23,7 +23,7 @@ import (
 func (o Observer) Alone(ctx context.Context, plan Plan) error {
 	bootstrap, management := o.alone(ctx, plan)
 	if ctx.Err() != nil {
-		return fmt.Errorf("ask whether another run is at work on %s: %w", o.Target.Cluster, context.Cause(ctx))
+		return fmt.Errorf("check whether another run works on %s: %w", o.Target.Cluster, context.Cause(ctx))
 	}
 	for _, err := range []error{bootstrap, management} {
 		switch {
@@ -42,11 +42,11 @@ func (o Observer) Alone(ctx context.Context, plan Plan) error {
 // alone returns for both clusters why this run is not known to be the only one. It ignores a cluster that does not
 // answer: Ask refuses that if necessary.
 func (o Observer) alone(ctx context.Context, plan Plan) (bootstrap, management error) {
-	reaching, cancel := context.WithTimeout(ctx, cmp.Or(o.Bound, askBound))
+	reaching, cancel := context.WithTimeout(ctx, cmp.Or(o.Bound, checkTimeout))
 	defer cancel()
 	names := o.names()
-	var beside sync.WaitGroup
-	beside.Go(func() {
+	var checks sync.WaitGroup
+	checks.Go(func() {
 		if c := names.ConnectManagement(reaching, plan.hasBalancer(o.Target)); c != nil {
 			management = o.exclude(ctx, c)
 		}
@@ -59,7 +59,7 @@ func (o Observer) alone(ctx context.Context, plan Plan) (bootstrap, management e
 			bootstrap = side.err
 		}
 	}
-	beside.Wait()
+	checks.Wait()
 	return bootstrap, management
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Claim acquires the leases of what the plan deletes, observes everything again, and judges again: another run may have
-// begun since the plan was made. It returns the new plan.
+// Claim acquires the leases of what the plan deletes, observes everything again, and decides again: another run may
+// have begun since the plan was made. It returns the new plan.
 //
 // Claim fails as Observer.Alone does, and with fault.CleanupRefused if the deletion is no longer permitted. If a lease
 // is lost meanwhile, it fails with the cause of ctx. c.Leases is required; the leases stay acquired.

@@ -21,9 +21,9 @@ const (
 // deletion deletes many leftovers in parallel. Each is deleted as soon as nothing uses it any more.
 type deletion struct {
 	Cleaner
-	calls chan struct{} // limits the calls in flight
-	mu    sync.Mutex
-	went  time.Time // when the last leftover was gone
+	calls        chan struct{} // limits the calls in flight
+	mu           sync.Mutex
+	lastProgress time.Time // when the last leftover was gone
 }
 
 // pending is one leftover in a deletion. Its result may be read after done is closed.
@@ -36,14 +36,14 @@ type pending struct {
 }
 
 func (c Cleaner) deleteAll(ctx context.Context, leftovers []provider.Leftover) []Result {
-	d := &deletion{Cleaner: c, calls: make(chan struct{}, parallelCalls), went: time.Now()}
+	d := &deletion{Cleaner: c, calls: make(chan struct{}, parallelCalls), lastProgress: time.Now()}
 	all := inOrder(leftovers)
 	var running sync.WaitGroup
 	for _, p := range all {
 		running.Go(func() {
 			defer close(p.done)
-			p.result = d.one(ctx, p)
-			c.reported(p.result)
+			p.result = d.deleteOne(ctx, p)
+			c.notify(p.result)
 		})
 	}
 	running.Wait()
@@ -72,22 +72,22 @@ func inOrder(leftovers []provider.Leftover) []*pending {
 	return all
 }
 
-// one deletes one leftover, after those that use it.
-func (d *deletion) one(ctx context.Context, p *pending) Result {
-	taken := false // deleted together with a user that it is a part of
+// deleteOne deletes one leftover, after those that use it.
+func (d *deletion) deleteOne(ctx context.Context, p *pending) Result {
+	withUser := false // deleted together with a user that it is a part of
 	for _, user := range p.users {
 		<-user.done
 		if user.result.Outcome == CouldNot && !(user.result.Released && !slices.Contains(user.ProvenBy, p.ID)) {
-			return Result{Item: p.item, Outcome: CouldNot, Reason: user.Kind + " " + user.Name + ", " + why(user, p) +
-				", is still there"}
+			return Result{Item: p.item, Outcome: CouldNot, Reason: user.Kind + " " + user.Name + ", " +
+				waitReason(user, p) + ", is still there"}
 		}
-		taken = taken || user.result.Outcome == Deleted && p.PartOf == user.ID
+		withUser = withUser || user.result.Outcome == Deleted && p.PartOf == user.ID
 	}
 	accepted, err := d.untilGone(ctx, p.Leftover)
 	switch {
 	case err == nil:
 		d.progress()
-		if accepted || taken {
+		if accepted || withUser {
 			return Result{Item: p.item, Outcome: Deleted}
 		}
 		return Result{Item: p.item, Outcome: AlreadyGone}
@@ -104,8 +104,8 @@ func (d *deletion) one(ctx context.Context, p *pending) Result {
 
 // forbidden returns the result of a leftover that only an administrator can delete. It releases what the leftover uses,
 // so that the rest can be deleted.
-func (d *deletion) forbidden(ctx context.Context, p *pending, why error) Result {
-	result := Result{Item: p.item, Outcome: CouldNot, Reason: why.Error(), Forbidden: true}
+func (d *deletion) forbidden(ctx context.Context, p *pending, err error) Result {
+	result := Result{Item: p.item, Outcome: CouldNot, Reason: err.Error(), Forbidden: true}
 	releaser, can := d.Cloud.(provider.Releaser)
 	if !can {
 		return result
@@ -120,8 +120,8 @@ func (d *deletion) forbidden(ctx context.Context, p *pending, why error) Result 
 	return result
 }
 
-// why returns why a leftover waits for one that uses it.
-func why(user, used *pending) string {
+// waitReason returns why a leftover waits for one that uses it.
+func waitReason(user, used *pending) string {
 	if slices.Contains(user.ProvenBy, used.ID) {
 		return "which it proves to be the cluster's"
 	}
@@ -133,7 +133,7 @@ func why(user, used *pending) string {
 func (d *deletion) untilGone(ctx context.Context, l provider.Leftover) (accepted bool, err error) {
 	going := false // the cloud accepted the last request and is working on it
 	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
-		gone, err := d.ask(ctx, l, &going)
+		gone, err := d.call(ctx, l, &going)
 		accepted = accepted || going
 		switch {
 		case gone:
@@ -156,9 +156,9 @@ func (d *deletion) untilGone(ctx context.Context, l provider.Leftover) (accepted
 	}
 }
 
-// ask makes one call: a deletion, or a check of its progress. An interrupt does not cancel the call, so that its
+// call makes one call: a deletion, or a check of its progress. An interrupt does not cancel the call, so that its
 // outcome is known.
-func (d *deletion) ask(ctx context.Context, l provider.Leftover, going *bool) (gone bool, err error) {
+func (d *deletion) call(ctx context.Context, l provider.Leftover, going *bool) (gone bool, err error) {
 	select {
 	case <-ctx.Done():
 		return false, ctx.Err()
@@ -175,20 +175,20 @@ func (d *deletion) ask(ctx context.Context, l provider.Leftover, going *bool) (g
 		*going = err == nil && !gone
 		return gone && err == nil, err
 	}
-	goesOn, err := d.Cloud.Going(ctx, l)
-	*going = goesOn || err != nil // else the deletion failed: request it again
+	stillGoing, err := d.Cloud.Going(ctx, l)
+	*going = stillGoing || err != nil // else the deletion failed: request it again
 	return false, err
 }
 
 func (d *deletion) progress() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.went = time.Now()
+	d.lastProgress = time.Now()
 }
 
 // stalled reports whether nothing was deleted for too long.
 func (d *deletion) stalled() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return time.Since(d.went) > d.Patience
+	return time.Since(d.lastProgress) > d.Patience
 }

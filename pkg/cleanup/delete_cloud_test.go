@@ -233,7 +233,7 @@ func TestPatienceCountsFromTheLastProgress(t *testing.T) {
 		start := time.Now()
 		var given []string // items that could not be deleted
 		c := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(cloud), Target: target, Patience: time.Minute,
-			Told: func(r cleanup.Result) {
+			OnResult: func(r cleanup.Result) {
 				cloud.Lock()
 				defer cloud.Unlock()
 				if r.Outcome == cleanup.CouldNot {

@@ -81,7 +81,7 @@ func TestDelete(t *testing.T) {
 				t.Fatal(err)
 			}
 			var told, failed []string
-			cleaner := cleanup.Cleaner{Engine: &tc.engine, Told: func(r cleanup.Result) {
+			cleaner := cleanup.Cleaner{Engine: &tc.engine, OnResult: func(r cleanup.Result) {
 				told = append(told, r.Name)
 				if r.Outcome == cleanup.CouldNot && r.Kind != cleanup.File {
 					failed = append(failed, string(r.Kind)+" "+r.Name)
@@ -154,7 +154,7 @@ func TestWhatIsMadeAtTheEndGoesToo(t *testing.T) {
 func TestDeleteStopsWhenInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	engine := &fakeEngine{}
-	receipt, err := cleanup.Cleaner{Engine: engine, Told: func(cleanup.Result) { cancel() }}.Run(
+	receipt, err := cleanup.Cleaner{Engine: engine, OnResult: func(cleanup.Result) { cancel() }}.Run(
 		ctx, everything(filepath.Join(t.TempDir(), "state")))
 	if fault.CodeOf(err) != fault.Interrupted || !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)

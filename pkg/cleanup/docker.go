@@ -48,7 +48,8 @@ func Discover(ctx context.Context, engine Engine, t Target) (Plan, error) {
 
 // findNodes finds the nodes of the bootstrap cluster, the machines, and their load balancer.
 func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
-	for cluster, as := range map[string]Kind{owned.BootstrapCluster(t.Cluster): BootstrapNode, t.Cluster: Machine} {
+	for cluster, nodeKind := range map[string]Kind{owned.BootstrapCluster(t.Cluster): BootstrapNode,
+		t.Cluster: Machine} {
 		containers, err := labelled(ctx, engine, kind.ClusterLabel+"="+cluster)
 		if err != nil {
 			return err
@@ -61,7 +62,7 @@ func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 			}
 		}
 		for _, c := range containers {
-			p.judgeNode(c, as, t.Cluster, marked || nodes == 0)
+			p.addNode(c, nodeKind, t.Cluster, marked || nodes == 0)
 		}
 	}
 	return nil
@@ -89,19 +90,19 @@ func labelled(ctx context.Context, engine Engine, label string) ([]docker.Contai
 	return containers, nil
 }
 
-// judgeNode plans the deletion of a node that has the marker. A load balancer cannot have one: it belongs to its
+// addNode plans the deletion of a node that has the marker. A load balancer cannot have one: it belongs to its
 // cluster by label and name. It is managed if a machine of that cluster is, or if no machine is left to check.
-func (p *Plan) judgeNode(c docker.Container, as Kind, cluster string, ours bool) {
+func (p *Plan) addNode(c docker.Container, nodeKind Kind, cluster string, clusterProven bool) {
 	switch {
 	case c.HasMount(owned.Marker(cluster)):
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created,
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: nodeKind, Name: c.Name, Created: c.Created,
 			Proof: "carries the marker " + owned.Marker(cluster)})
-	case ours && as == Machine && c.Labels[kind.RoleLabel] == kind.LoadBalancerRole &&
+	case clusterProven && nodeKind == Machine && c.Labels[kind.RoleLabel] == kind.LoadBalancerRole &&
 		c.Name == owned.LoadBalancer(cluster):
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created,
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: nodeKind, Name: c.Name, Created: c.Created,
 			Proof: "load balancer by label " + kind.ClusterLabel + "=" + cluster})
 	default:
-		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created,
+		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: nodeKind, Name: c.Name, Created: c.Created,
 			Proof: "has the label " + kind.ClusterLabel + " but not the marker " + owned.Marker(cluster)})
 	}
 }
@@ -136,15 +137,15 @@ func findVolumes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 
 // findNetwork plans the deletion of the network that kind clusters share. It requires that cluster-init created the
 // network and that only this environment uses it. A stopped container counts: it could not start without its network.
-// Several networks can have this name: each is judged by itself.
+// Several networks can have this name: each is checked by itself.
 func findNetwork(ctx context.Context, engine Engine, _ Target, p *Plan) error {
 	networks, err := engine.Networks(ctx, kindNetwork)
 	if err != nil {
 		return fmt.Errorf("looking at the network %s: %w", kindNetwork, err)
 	}
-	ours := slices.Clone(p.Delete)
+	managed := slices.Clone(p.Delete)
 	for _, n := range networks {
-		others, err := othersIn(ctx, engine, n, ours)
+		others, err := othersIn(ctx, engine, n, managed)
 		if err != nil {
 			return err
 		}
@@ -157,7 +158,7 @@ func findNetwork(ctx context.Context, engine Engine, _ Target, p *Plan) error {
 			item.Proof = "other containers are in it, running or not: " + abbreviated(others)
 			p.LeftAlone = append(p.LeftAlone, item)
 		default:
-			item.Proof = "label " + owned.CreatedLabel + "=true, nobody else is in it"
+			item.Proof = "label " + owned.CreatedLabel + "=true, no other container is in it"
 			p.Delete = append(p.Delete, item)
 		}
 	}

@@ -1,8 +1,7 @@
 package cleanup
 
-// observation is what was observed of the clusters that may still need the resources, or would recreate them. It is
-// never changed: for more facts, observe again. A failed check is a state of its own, with the error, and never "not
-// there".
+// observation is what was observed of the clusters that may still need the resources, or would recreate them. A failed
+// check is a state of its own, with the error, and never counts as absent.
 type observation struct {
 	bootstrap  bootstrapSide
 	management managementSide

@@ -14,10 +14,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// askBound is the default of Observer.Bound.
-const askBound = 15 * time.Second
+// checkTimeout is the default of Observer.Bound.
+const checkTimeout = 15 * time.Second
 
-// Observer checks whether a cluster may be deleted. It changes nothing.
+// Observer checks whether a cluster may be deleted. Without Leases it changes nothing.
 type Observer struct {
 	Engine clusters.Engine
 	// EngineAddress is the address of the ports that the engine publishes. If it is empty, the engine reports it.
@@ -50,19 +50,19 @@ func (o Observer) Ask(ctx context.Context, plan Plan) (Permission, error) {
 	bootstrap, management := o.alone(ctx, plan)
 	seen := o.observe(ctx, plan).notAlone(bootstrap, management)
 	if ctx.Err() != nil {
-		return Permission{}, fmt.Errorf("ask whether %s manages itself: %w", o.Target.Cluster, context.Cause(ctx))
+		return Permission{}, fmt.Errorf("check whether %s manages itself: %w", o.Target.Cluster, context.Cause(ctx))
 	}
 	return permit(seen, o.Target), nil
 }
 
 func (o Observer) observe(ctx context.Context, plan Plan) observation {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(o.Bound, askBound))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(o.Bound, checkTimeout))
 	defer cancel()
 	var seen observation
 	seen.machines, seen.machinesErr = plan.machines()
 	names := o.names()
-	var beside sync.WaitGroup
-	beside.Go(func() {
+	var checks sync.WaitGroup
+	checks.Go(func() {
 		seen.management = managementOf(names.SeeManagement(ctx, plan.hasBalancer(o.Target)), names.KubeconfigPaths(),
 			o.Target)
 	})
@@ -71,9 +71,9 @@ func (o Observer) observe(ctx context.Context, plan Plan) observation {
 		bootstrap = names.SeeBootstrap(ctx)
 	}
 	seen.bootstrap = bootstrapOf(bootstrap, o.Target)
-	beside.Wait()
-	left := clusters.ReadLocalEvidence(o.StateFolder, o.Target.Cluster)
-	seen.backup, seen.backupErr = left.Backup, left.Err
+	checks.Wait()
+	evidence := clusters.ReadLocalEvidence(o.StateFolder, o.Target.Cluster)
+	seen.backup, seen.backupErr = evidence.Backup, evidence.Err
 	return seen
 }
 

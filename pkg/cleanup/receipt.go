@@ -102,11 +102,11 @@ func (r *Receipt) forceHint() string {
 	if !slices.ContainsFunc(r.Deleted, func(result Result) bool { return result.Kind == BootstrapNode }) {
 		return ""
 	}
-	return " It may need --force " + r.Cluster + " then, as the bootstrap cluster cannot be asked any more."
+	return " It may need --force " + r.Cluster + " then, as the bootstrap cluster cannot be checked any more."
 }
 
-// err returns nil if everything was deleted or kept. again is a sentence about what the next run also needs.
-func (r *Receipt) err(again string) error {
+// err returns nil if everything was deleted or kept. forceHint says what the next run also needs.
+func (r *Receipt) err(forceHint string) error {
 	var left, files, elsewhere []error
 	for _, result := range r.CouldNot {
 		err := fmt.Errorf("deleting %s %s: %s", result.Kind, result.Name, result.Reason)
@@ -136,6 +136,6 @@ func (r *Receipt) err(again string) error {
 	}
 	return errors.Join(
 		fault.Retryable(errors.Join(left...), fault.CleanupFailed, "Run the same command again: it deletes what is "+
-			"left. What somebody else uses can go when they are done with it."+again),
+			"left. What another owner uses can go when that owner no longer uses it."+forceHint),
 		errors.Join(elsewhere...), errors.Join(files...))
 }

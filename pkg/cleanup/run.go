@@ -29,8 +29,8 @@ type Cleaner struct {
 	// Leases are the leases of the clusters that are deleted. The renewal of each ends with its cluster, and the
 	// deletion continues without it. Nil means that there are none.
 	Leases *lease.Set
-	// Told receives every result as soon as it exists, from several goroutines in parallel. Nil drops the results.
-	Told func(Result)
+	// OnResult receives every result as soon as it exists, from several goroutines in parallel. Nil drops the results.
+	OnResult func(Result)
 }
 
 // Plan looks for everything of the target, and changes nothing. Failed queries of a cloud are part of the plan; any
@@ -85,7 +85,7 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	}
 	c.endLease(ctx, clusters.BootstrapName)
 	c.local(ctx, r, plan, BootstrapNode)
-	plan = c.late(ctx, r, plan)
+	plan = c.addLateMachines(ctx, r, plan)
 	c.endLease(ctx, clusters.ManagementName)
 	c.local(ctx, r, plan, Machine)
 	if c.Cloud != nil {
@@ -93,7 +93,7 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 			r.Unknown = append(r.Unknown,
 				NotChecked{Kind: AllOfCloud,
 					Reason: "nothing was deleted there: the containers that could not be deleted " +
-						"would make it again"})
+						"would recreate it"})
 		} else if err := c.cloud(ctx, r); err != nil {
 			r.Unknown = append(r.Unknown, NotChecked{Kind: AllOfCloud, Reason: err.Error()})
 		}
@@ -104,17 +104,17 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	} else {
 		c.keepFiles(r, plan)
 	}
-	again := ""
+	forceHint := ""
 	if !c.Forced {
-		again = r.forceHint()
+		forceHint = r.forceHint()
 	}
-	err := r.err(again)
+	err := r.err(forceHint)
 	if ctx.Err() != nil {
 		why, code := ctx.Err(), fault.Interrupted
 		if cause := context.Cause(ctx); fault.CodeOf(cause) != fault.Unknown { // a lost lease ended it, not the user
 			why, code = cause, fault.CodeOf(cause)
 		}
-		err = fault.Retryable(errors.Join(why, err), code, "Run the same command again: it goes on from here."+again)
+		err = fault.Retryable(errors.Join(why, err), code, "Run the same command again: it resumes."+forceHint)
 	}
 	return *r, err
 }
@@ -127,15 +127,15 @@ func (c Cleaner) endLease(ctx context.Context, cluster string) {
 	}
 }
 
-// late adds the machines that the bootstrap cluster created between the plan and its deletion.
-func (c Cleaner) late(ctx context.Context, r *Receipt, plan Plan) Plan {
+// addLateMachines adds the machines that the bootstrap cluster created between the plan and its deletion.
+func (c Cleaner) addLateMachines(ctx context.Context, r *Receipt, plan Plan) Plan {
 	if c.Cloud != nil || !plan.hasBootstrap() || ctx.Err() != nil {
 		return plan
 	}
 	now, err := Discover(ctx, c.Engine, c.Target)
 	if err != nil {
-		r.Unknown = append(r.Unknown, NotChecked{Kind: Machine, Reason: "what the bootstrap cluster made at its end: " +
-			err.Error()})
+		r.Unknown = append(r.Unknown, NotChecked{Kind: Machine,
+			Reason: "what the bootstrap cluster created at its end: " + err.Error()})
 		return plan
 	}
 	plan.Delete = slices.Clone(plan.Delete)
@@ -158,27 +158,27 @@ func (c Cleaner) local(ctx context.Context, r *Receipt, plan Plan, kinds ...Kind
 		if !item.Where.here() || !slices.Contains(kinds, item.Kind) {
 			continue
 		}
-		c.tell(r, deleteLocal(ctx, c.Engine, plan.Cluster, item))
+		c.record(r, deleteLocal(ctx, c.Engine, plan.Cluster, item))
 	}
 }
 
 func (c Cleaner) keepFiles(r *Receipt, plan Plan) {
 	for _, item := range plan.Delete {
 		if item.Kind == File {
-			c.tell(r, Result{Item: item, Outcome: CouldNot,
+			c.record(r, Result{Item: item, Outcome: CouldNot,
 				Reason: "it stays until all else is gone: it may be needed to see what is left"})
 		}
 	}
 }
 
-func (c Cleaner) tell(r *Receipt, result Result) {
+func (c Cleaner) record(r *Receipt, result Result) {
 	r.add(result)
-	c.reported(result)
+	c.notify(result)
 }
 
-func (c Cleaner) reported(result Result) {
-	if c.Told != nil {
-		c.Told(result)
+func (c Cleaner) notify(result Result) {
+	if c.OnResult != nil {
+		c.OnResult(result)
 	}
 }
 
@@ -192,32 +192,33 @@ func (c Cleaner) cloud(ctx context.Context, r *Receipt) error {
 		if err != nil {
 			return err
 		}
-		r.correct(found, func(i Item) bool { return c.still(ctx, i) })
+		r.correct(found, func(i Item) bool { return c.stillExists(ctx, i) })
 		if len(found.Delete) == 0 {
 			return nil
 		}
 		plan := Plan{}
 		plan.add(found)
 		if why := plan.TooYoung(c.MadeBefore); why != "" && !c.MadeBefore.IsZero() {
-			return fmt.Errorf("%s: does somebody make the cluster anew?", why)
+			return fmt.Errorf("%s: is another process recreating the cluster?", why)
 		}
 		if round == rounds {
 			return fmt.Errorf("after %d rounds there is still something new of the cluster: is one of its controllers "+
 				"still running?", rounds)
 		}
-		went := false
+		progress := false
 		for _, result := range c.deleteAll(ctx, found.Delete) {
 			r.add(result)
-			went = went || result.Outcome != CouldNot
+			progress = progress || result.Outcome != CouldNot
 		}
-		if !went || ctx.Err() != nil {
+		if !progress || ctx.Err() != nil {
 			return nil
 		}
 	}
 }
 
-// still reports whether the cloud still has a machine that no list has. Without an answer the machine counts as there.
-func (c Cleaner) still(ctx context.Context, i Item) bool {
+// stillExists reports whether the cloud still has a machine that no list has. Without an answer the machine counts as
+// there.
+func (c Cleaner) stillExists(ctx context.Context, i Item) bool {
 	if !i.Machine {
 		return false
 	}

@@ -23,8 +23,8 @@ type Left struct {
 // Survey lists the clusters that have left resources with labels, markers or tags of cluster-init. A nil cloud is not
 // checked. Any query that fails is an error.
 func Survey(ctx context.Context, engine Engine, cloud provider.Leftovers) ([]Left, error) {
-	things := map[Left]int{}
-	if err := surveyContainers(ctx, engine, things); err != nil {
+	counts := map[Left]int{}
+	if err := surveyContainers(ctx, engine, counts); err != nil {
 		return nil, err
 	}
 	volumes, err := engine.Volumes(ctx, docker.Filter{Labels: []string{owned.ClusterLabel}})
@@ -36,25 +36,24 @@ func Survey(ctx context.Context, engine Engine, cloud provider.Leftovers) ([]Lef
 		if err != nil {
 			return nil, fmt.Errorf("looking at volume %s: %w", name, err)
 		}
-		things[Left{Cluster: labels[owned.ClusterLabel], Where: InDocker}]++
+		counts[Left{Cluster: labels[owned.ClusterLabel], Where: InDocker}]++
 	}
 	if cloud != nil {
-		if err := surveyCloud(ctx, cloud, things); err != nil {
+		if err := surveyCloud(ctx, cloud, counts); err != nil {
 			return nil, err
 		}
 	}
 	var all []Left
-	for l, count := range things {
+	for l, count := range counts {
 		all = append(all, Left{l.Cluster, l.Where, count})
 	}
 	slices.SortFunc(all, func(a, b Left) int {
-		return strings.Compare(string(a.Where)+a.Cluster, string(b.Where)+
-			b.Cluster)
+		return strings.Compare(string(a.Where)+a.Cluster, string(b.Where)+b.Cluster)
 	})
 	return all, nil
 }
 
-func surveyContainers(ctx context.Context, engine Engine, things map[Left]int) error {
+func surveyContainers(ctx context.Context, engine Engine, counts map[Left]int) error {
 	for _, label := range []string{kind.ClusterLabel, owned.ClusterLabel} {
 		containers, err := labelled(ctx, engine, label)
 		if err != nil {
@@ -62,7 +61,7 @@ func surveyContainers(ctx context.Context, engine Engine, things map[Left]int) e
 		}
 		for _, c := range containers {
 			if cluster := clusterOf(c); cluster != "" {
-				things[Left{Cluster: cluster, Where: InDocker}]++
+				counts[Left{Cluster: cluster, Where: InDocker}]++
 			}
 		}
 	}
@@ -72,20 +71,20 @@ func surveyContainers(ctx context.Context, engine Engine, things map[Left]int) e
 // clusterOf returns the cluster whose marker or label a container has.
 func clusterOf(c docker.Container) string {
 	for _, m := range c.Mounts {
-		if cluster, is := owned.ClusterOfMarker(m.Target); is {
+		if cluster, isMarker := owned.ClusterOfMarker(m.Target); isMarker {
 			return cluster
 		}
 	}
 	return c.Labels[owned.ClusterLabel]
 }
 
-func surveyCloud(ctx context.Context, cloud provider.Leftovers, things map[Left]int) error {
+func surveyCloud(ctx context.Context, cloud provider.Leftovers, counts map[Left]int) error {
 	found, err := cloud.Survey(ctx)
 	if err != nil {
 		return fmt.Errorf("looking at the cloud: %w", err)
 	}
 	for _, r := range found {
-		things[Left{Cluster: r.Cluster, Where: Where(r.Where)}] += r.Things
+		counts[Left{Cluster: r.Cluster, Where: Where(r.Where)}] += r.Things
 	}
 	return nil
 }

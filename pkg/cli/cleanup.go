@@ -136,7 +136,7 @@ func (o *cleanupOptions) clean(ctx context.Context, name string, sink *reporter)
 	defer held.Release() // an error leaves an unlocked file, which the next run takes over
 	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target, Forced: o.force != "",
 		Patience: o.patience,
-		Told:     func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
+		OnResult: func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
 	if o.olderThan > 0 {
 		engine, _ := (&docker.Client{}).Info(ctx) // the plan reports an engine that does not answer
 		cleaner.MadeBefore = earlierClock(time.Now(), engine.Time).Add(-o.olderThan)

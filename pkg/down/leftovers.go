@@ -32,7 +32,7 @@ func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	cleaner := l.asked.Cleaner
 	cleaner.Forced, cleaner.Leases = o.Bootstrap.Down, l.leases
-	cleaner.Told = func(r cleanup.Result) { report.Progress("%s", r) }
+	cleaner.OnResult = func(r cleanup.Result) { report.Progress("%s", r) }
 	plan, err := cleaner.Plan(ctx)
 	if err != nil {
 		return err
