@@ -67,7 +67,7 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 	if err == nil {
 		found[0].Seen = o.sourceSeen(b.supplies.Source)
 		run := up.New(up.Options{Subject: b.subject, Environment: b.environment, Supplies: b.supplies,
-			New:          o.newCluster,
+			ConfirmedNew: o.newCluster,
 			AllowChanges: o.allowChanges}, b.parts)
 		_, err := pipeline.WithBounds(run.Phases(), b.bounds)
 		found = append([]up.Finding{inputOf(err)}, run.Check(ctx)...)

@@ -89,7 +89,7 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	seen := looking.up().Outlook(ctx)
+	seen := looking.up().Observe(ctx)
 	if seen.Bootstrap.Cluster != nil || seen.Management.Cluster != nil {
 		if comparison.Tree, err = options.Tree(ctx); err != nil {
 			return cmp.Or(late(whole, ctx, "the comparison", o.timeout), err)

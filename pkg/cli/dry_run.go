@@ -32,7 +32,7 @@ func (o *upOptions) dryRun(ctx context.Context, name string) error {
 	if err == nil {
 		run := up.New(up.Options{Subject: b.subject, Environment: b.environment, Supplies: b.supplies,
 			KeepBootstrap: o.keepBootstrap,
-			New:           o.newCluster, AllowChanges: o.allowChanges}, b.parts)
+			ConfirmedNew:  o.newCluster, AllowChanges: o.allowChanges}, b.parts)
 		if _, err := pipeline.WithBounds(run.Phases(), b.bounds); err != nil {
 			return err
 		}

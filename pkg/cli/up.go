@@ -99,7 +99,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		}
 		run := up.New(up.Options{Subject: b.subject, Environment: b.environment, Supplies: b.supplies,
 			KeepBootstrap: o.keepBootstrap,
-			New:           o.newCluster, AllowChanges: o.allowChanges,
+			ConfirmedNew:  o.newCluster, AllowChanges: o.allowChanges,
 			BackupRecipients: b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(),
 			Heartbeat: 15 * time.Second, KeepWaiting: o.keepWaiting,
 			Causes: func(ctx context.Context) ([]rollout.Cause, error) {

@@ -29,7 +29,7 @@ type Difference struct {
 // environment were applied to it yet.
 func driftOf(ctx context.Context, seen up.Outlook, env *environment.Environment) *Drift {
 	of := seen.Management.Cluster
-	if seen.Stage != up.SelfManaged && !seen.ByItself() {
+	if seen.Stage != up.SelfManaged && !seen.SelfManagedBootstrapNotChecked() {
 		of = seen.Bootstrap.Cluster
 	}
 	if of == nil {

@@ -25,7 +25,7 @@ const (
 
 // judge derives the state from an observation.
 func judge(seen up.Outlook, r Report) (State, string) {
-	if seen.ByItself() {
+	if seen.SelfManagedBootstrapNotChecked() {
 		return judgeObjects(r.Management,
 			r.Unknown, Up, "the management cluster manages itself; not checked: whether a "+
 				"bootstrap cluster is left")

@@ -81,7 +81,7 @@ func (o Object) String() string { return o.Kind + "/" + o.Name }
 // Look observes an environment. lacks says why only its names are known; nil if all of it is known. health checks
 // whether a management cluster with ready objects can act.
 func Look(ctx context.Context, run *up.Run, lacks error, health func(context.Context, *kube.Cluster) Health) Report {
-	seen := run.Outlook(ctx)
+	seen := run.Observe(ctx)
 	r := Report{Type: "status", SchemaVersion: schemaVersion, Environment: run.Environment.Name(),
 		Argument: run.Environment.Argument(), Cluster: run.Scope.Namespace + "/" + run.Scope.Cluster,
 		Machines: []string{}, Causes: []Cause{}, Unknown: []string{}}

@@ -169,8 +169,8 @@ func TestTheBootstrapClusterIsLookedAtRightBeforeItIsDeleted(t *testing.T) {
 			}
 			w := newRecordingWorld(t, seen)
 			phase := bootstrapRemoval{world: w,
-				asked: Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env)}, Environment: env},
-				scope: clusters.Scope{Namespace: "ns", Cluster: "demo"}, kind: kind.New(func(string) {})}
+				options: Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env)}, Environment: env},
+				scope:   clusters.Scope{Namespace: "ns", Cluster: "demo"}, kind: kind.New(func(string) {})}
 			err := phase.run(t.Context(), silence{})
 			if (err == nil) != tc.deleted || tc.code != "" && fault.CodeOf(err) != tc.code {
 				t.Errorf("error %v, code %q", err, fault.CodeOf(err))

@@ -21,8 +21,8 @@ const backupBound = 10 * time.Minute
 func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, error) {
 	ctx, cancel := context.WithTimeout(ctx, backupBound)
 	defer cancel()
-	_, _ = u.world.AskEngine(ctx) // it may know another address of the cluster; else the kubeconfig's is used
-	side := u.world.SeeManagement(ctx, nil)
+	_, _ = u.decider.AskEngine(ctx) // it may know another address of the cluster; else the kubeconfig's is used
+	side := u.decider.SeeManagement(ctx, nil)
 	hint := "Name its kubeconfig with --kubeconfig FILE. " + clusters.RecoverHint(u.Environment.Argument())
 	switch side.State {
 	case clusters.ManagementForeign:
@@ -36,8 +36,8 @@ func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, 
 			"Start what it runs on, or restore the network in between. "+hint)
 	}
 	keeper := pivot.Keeper{Dir: dir, Recipients: u.BackupRecipients, Signer: u.BackupSigner, Version: u.Version,
-		Now: u.world.Now}
-	if err := pivot.MayKeep(ctx, u.world.Side(side.Cluster), u.Scope); err != nil {
+		Now: u.decider.Now}
+	if err := pivot.MayKeep(ctx, u.decider.Side(side.Cluster), u.Scope); err != nil {
 		return "", backup.Manifest{}, err
 	}
 	environment, err := rollout.ReleaseInputs(ctx, side.Cluster)
@@ -47,5 +47,5 @@ func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, 
 			"Check that the release telco-cloud-init in its namespace flux-system is complete: run cluster-init up "+
 				u.Environment.Argument()+".")
 	}
-	return keeper.Keep(ctx, u.world.Side(side.Cluster), u.Scope, environment)
+	return keeper.Keep(ctx, u.decider.Side(side.Cluster), u.Scope, environment)
 }

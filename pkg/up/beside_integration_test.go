@@ -49,11 +49,11 @@ func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment
 	follow := rollout.Options{Heartbeat: 50 * time.Millisecond, Now: time.Now}
 	at := func(seen decision) world { return both{seenWorld{seen: seen}, management} }
 	inManagement := func(seen decision) func(context.Context, pipeline.Reporter) error {
-		return fluxIn{cluster: clusters.ManagementName, world: at(seen),
+		return fluxInstall{cluster: clusters.ManagementName, world: at(seen),
 			flux: bootstrap.Flux{Environment: env, Phase: environment.Management, Fetch: manifests{},
 				Follow: follow}}.run
 	}
-	release := managementRelease{world: at(goOn),
+	release := managementRelease{world: at(beforePivot),
 		releases: releases{environment: env, scope: clusters.Scope{Namespace: "observed", Cluster: env.ClusterName()},
 			source: source.Source{Kind: source.Embedded}, published: &content.Published{}, heartbeat: follow.Heartbeat,
 			now: time.Now}}
@@ -61,7 +61,7 @@ func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment
 		run  func(context.Context, pipeline.Reporter) error
 		want string // the cluster that the first heartbeat names first
 	}{
-		"Flux in the management cluster":                  {inManagement(goOn), clusters.BootstrapName},
+		"Flux in the management cluster":                  {inManagement(beforePivot), clusters.BootstrapName},
 		"Flux in the management cluster, after the pivot": {inManagement(pivoted), clusters.ManagementName},
 		"the release in the management cluster":           {release.run, clusters.BootstrapName},
 	} {

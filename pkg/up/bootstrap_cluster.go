@@ -29,7 +29,7 @@ func (b bootstrapCluster) does() (string, error) {
 }
 
 func (b bootstrapCluster) check(ctx context.Context) (pipeline.Status, error) {
-	return beforePivot(ctx, b.world, "not needed any more, the management cluster holds its own definition")
+	return pendingUntilPivot(ctx, b.world, "not needed any more, the management cluster holds its own definition")
 }
 
 func (b bootstrapCluster) run(ctx context.Context, report pipeline.Reporter) error {
@@ -59,14 +59,14 @@ func (b bootstrapCluster) create(ctx context.Context, cluster bootstrap.Cluster,
 
 // bootstrapRemoval deletes the bootstrap cluster. The management cluster no longer depends on it.
 type bootstrapRemoval struct {
-	world world
-	asked Options
-	scope clusters.Scope
-	kind  *kind.Provider
+	world   world
+	options Options
+	scope   clusters.Scope
+	kind    *kind.Provider
 }
 
 func (b bootstrapRemoval) check(ctx context.Context) (pipeline.Status, error) {
-	if b.asked.keepsBootstrap() {
+	if b.options.keepsBootstrap() {
 		return nothingToDo("kept, as asked")
 	}
 	exists, err := b.world.BootstrapExists(ctx)
@@ -83,20 +83,20 @@ func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
 		return err
 	}
 	if c := o.Bootstrap.Cluster; c != nil {
-		clusters, err := capi.Clusters(ctx, c, "")
+		all, err := capi.Clusters(ctx, c, "")
 		if err != nil {
 			return fmt.Errorf("list the Clusters that the bootstrap cluster still holds: %w", err)
 		}
-		if stay := othersThan(b.scope, clusters); len(stay) > 0 {
+		if remaining := othersThan(b.scope, all); len(remaining) > 0 {
 			return fault.New(fault.PivotRefused,
 				fmt.Sprintf("the bootstrap cluster is kept, as it holds more than %s: %s",
-					b.asked.Environment.ClusterName(), strings.Join(stay, ", ")),
+					b.options.Environment.ClusterName(), strings.Join(remaining, ", ")),
 				"Move them to where they are to be managed (clusterctl move), or delete them, and run the same "+
 					"command again; or add --keep-bootstrap.")
 		}
 	}
 	b.world.EndLease(clusters.BootstrapName)
-	if err := b.kind.Delete(ctx, b.asked.BootstrapName()); err != nil {
+	if err := b.kind.Delete(ctx, b.options.BootstrapName()); err != nil {
 		return err
 	}
 	return b.world.ForgetBootstrap()
@@ -105,11 +105,11 @@ func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
 // keepsBootstrap reports whether the bootstrap cluster stays: the user wants that, or provided the cluster.
 func (o Options) keepsBootstrap() bool { return o.KeepBootstrap || o.BootstrapKubeconfig != "" }
 
-// othersThan names all Clusters except our own one if it is paused: the pivot leaves that behind.
-func othersThan(ours clusters.Scope, clusters []capi.Cluster) []string {
+// othersThan names all Clusters, except the management cluster's own if it is paused: the pivot leaves that behind.
+func othersThan(scope clusters.Scope, all []capi.Cluster) []string {
 	var names []string
-	for _, c := range clusters {
-		if c.Namespace != ours.Namespace || c.Name != ours.Cluster || !c.Paused {
+	for _, c := range all {
+		if c.Namespace != scope.Namespace || c.Name != scope.Cluster || !c.Paused {
 			names = append(names, c.String())
 		}
 	}

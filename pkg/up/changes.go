@@ -9,7 +9,6 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
@@ -30,9 +29,9 @@ type changes struct {
 	allowed     []string // keys of the changes that may remove something
 }
 
-// check reports how the values of this run differ from those that the authoritative cluster was last given. It refuses
-// a change that removes something, unless the user allowed it. It returns the environment that this run applies. A
-// cluster that was built keeps its own values for everything that only the shell sets.
+// check returns the environment that this run applies. It reports how its values differ from those of the last run, and
+// refuses a change that removes something, unless the user allowed it. A built cluster keeps its stored values, except
+// credentials, values that replace machines, and allowed keys. Every cluster gets a key for fingerprints of secrets.
 func (c changes) check(ctx context.Context, o clusters.Observation, v verdict,
 	report pipeline.Reporter) (*environment.Environment, error) {
 	applied, err := c.compare(ctx, o, v, report)
@@ -42,145 +41,173 @@ func (c changes) check(ctx context.Context, o clusters.Observation, v verdict,
 	return applied.WithFingerprintKey()
 }
 
+// compare compares with what the authority, the cluster that holds the definition, was last given.
 func (c changes) compare(ctx context.Context, o clusters.Observation, v verdict,
 	report pipeline.Reporter) (*environment.Environment, error) {
-	counts := o.Bootstrap.Cluster
+	authority := o.Bootstrap.Cluster
 	if v.decision == pivoted {
-		counts = o.Management.Cluster
+		authority = o.Management.Cluster
 	}
-	if counts == nil { // a fresh start
-		c.sayShell(report)
+	if authority == nil { // a fresh start
+		c.reportShellValues(report)
 		return c.environment, nil
 	}
-	last, older, err := c.of(ctx, counts)
+	last, downgrades, err := c.lastApplied(ctx, authority)
 	if err != nil {
-		return nil, unread(counts, err)
+		return nil, compareError(authority, err)
 	}
 	if last.Values == nil { // no earlier run has applied values of this cluster
-		c.sayShell(report)
-		return c.environment, refused(older, c.allowed)
+		c.reportShellValues(report)
+		return c.environment, refuseChanges(downgrades, c.allowed)
 	}
-	machines, err := c.machines(ctx, o, v, counts)
+	machines, err := c.machines(ctx, o, v, authority)
 	if err != nil {
 		return nil, err
 	}
-	applied := c.environment
+	applied, err := c.effectiveValues(last, machines.built, report)
+	if err != nil {
+		return nil, compareError(authority, unparsableValues(err))
+	}
+	valueChanges, err := applied.Changes(last)
+	if err != nil {
+		return nil, compareError(authority, unparsableValues(err))
+	}
+	reportChanges(slices.Concat(valueChanges, downgrades), report)
 	if machines.built {
-		var kept []environment.Kept
-		if applied, kept, err = c.environment.Keep(last, c.allowed); err != nil {
-			return nil, unread(counts, broken(err))
+		if err := machines.reportReplaced(ctx, authority, applied, report); err != nil {
+			return nil, err
 		}
-		sayKept(report, kept)
 	} else {
-		c.sayShell(report)
+		valueChanges = c.identityChanges(o, valueChanges)
 	}
-	given, err := applied.Changes(last)
-	if err != nil {
-		return nil, unread(counts, broken(err))
-	}
-	for _, change := range slices.Concat(given, older) {
-		report.Progress("another value than last time: %s", change)
-	}
-	if !machines.built {
-		there := o.Bootstrap.Holds.Cluster(c.environment.ClusterName()) != nil
-		given = slices.DeleteFunc(given, func(change environment.Change) bool { return !there || !ofCluster(change) })
-	} else if err := machines.sayReplaced(ctx, counts, applied, report); err != nil {
-		return nil, err
-	}
-	return applied, refused(slices.Concat(given, older), c.allowed)
+	return applied, refuseChanges(slices.Concat(valueChanges, downgrades), c.allowed)
 }
 
-// broken returns the error for values in a cluster that cannot be parsed.
-func broken(err error) error {
+// effectiveValues returns the environment that this run applies. Only a built cluster keeps stored values.
+func (c changes) effectiveValues(last environment.Objects, built bool, report pipeline.Reporter) (
+	*environment.Environment, error) {
+	if !built {
+		c.reportShellValues(report)
+		return c.environment, nil
+	}
+	applied, kept, err := c.environment.Keep(last, c.allowed)
+	if err != nil {
+		return nil, err
+	}
+	reportKept(report, kept)
+	return applied, nil
+}
+
+// identityChanges returns those of all changes that can remove something although no machines exist. Without machines,
+// only a change of the Cluster's identity can remove something, and only if the Cluster exists.
+func (c changes) identityChanges(o clusters.Observation, all []environment.Change) []environment.Change {
+	if o.Bootstrap.Holds.Cluster(c.environment.ClusterName()) == nil {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(change environment.Change) bool { return !changesClusterIdentity(change) })
+}
+
+// changesClusterIdentity reports whether a change renames the Cluster or replaces its provider. The old provider's
+// first resources would be orphaned.
+func changesClusterIdentity(c environment.Change) bool {
+	return slices.Contains([]string{"cluster.infra_provider", "cluster.bootstrap_provider", "cluster.namespace",
+		"cluster.name"}, c.Key)
+}
+
+func reportChanges(all []environment.Change, report pipeline.Reporter) {
+	for _, change := range all {
+		report.Progress("changed since the last run: %s", change)
+	}
+}
+
+// unparsableValues returns the error for values in a cluster that cannot be parsed.
+func unparsableValues(err error) error {
 	return fault.Wrap(err, fault.CodeOr(err, fault.ClusterFailed),
 		cmp.Or(fault.HintOf(err), "Put it right with kubectl -n "+environment.Namespace+
 			" edit, or delete it: then nothing is compared."))
 }
 
-func unread(counts *kube.Cluster, err error) error {
-	return fault.Wrap(fmt.Errorf("compare with what the %s cluster was last given: %w", counts.Name, err),
+// compareError returns the error for an authority whose values cannot be compared.
+func compareError(authority *kube.Cluster, err error) error {
+	return fault.Wrap(fmt.Errorf("compare with what the %s cluster was last given: %w", authority.Name, err),
 		fault.CodeOr(err, fault.ClusterUnreachable),
 		cmp.Or(fault.HintOf(err), "Run the same command again when it can be read."))
 }
 
-// ofCluster reports whether a change makes a Cluster without machines another Cluster. What its provider created before
-// the first machine would be left behind.
-func ofCluster(c environment.Change) bool {
-	return slices.Contains([]string{"cluster.infra_provider", "cluster.bootstrap_provider", "cluster.namespace",
-		"cluster.name"}, c.Key)
-}
-
-// refused returns an error for the changes that remove something and that the user did not allow.
-func refused(changes []environment.Change, allowed []string) error {
-	var what, keys []string
+// refuseChanges returns an error for the changes that remove something and that the user did not allow.
+func refuseChanges(changes []environment.Change, allowed []string) error {
+	var removals, keys []string
 	for _, c := range changes {
 		if c.TakesAway != "" && !slices.Contains(allowed, c.Key) {
-			what = append(what, fmt.Sprintf("%s (%s)", c, c.TakesAway))
+			removals = append(removals, fmt.Sprintf("%s (%s)", c, c.TakesAway))
 			keys = append(keys, c.Key)
 		}
 	}
 	if len(keys) == 0 {
 		return nil
 	}
-	return fault.New(fault.ChangeRefused, "this run would take something away from the cluster: "+
-		strings.Join(what, "; "),
-		"Nothing was changed. Ask for what the cluster was given last time, or, if it is meant: --allow-changes "+
+	return fault.New(fault.ChangeRefused, "this run would remove resources from the cluster: "+
+		strings.Join(removals, "; "),
+		"Nothing was changed. Use the last values again, or allow the change: --allow-changes "+
 			strings.Join(keys, ",")+".")
 }
 
-// of returns the values that a cluster was last given, and the parts that this run would downgrade. Without an earlier
-// run there are no values.
-func (c changes) of(ctx context.Context, cluster *kube.Cluster) (last environment.Objects, older []environment.Change,
-	err error) {
-	if older, err = c.olderParts(ctx, cluster); err != nil {
+// lastApplied returns the values that the last run applied to a cluster, and the parts that this run would downgrade.
+// Without an earlier run there are no values.
+func (c changes) lastApplied(ctx context.Context, cluster *kube.Cluster) (last environment.Objects,
+	downgrades []environment.Change, err error) {
+	if downgrades, err = c.downgrades(ctx, cluster); err != nil {
 		return environment.Objects{}, nil, err
 	}
 	last, err = rollout.LastAppliedValues(ctx, cluster)
 	// A run applies the values first, so without values there was no earlier run. A bootstrap cluster that the user
 	// provides may hold the values of another cluster.
 	if err != nil || last.Values == nil || last.Values.Labels[owned.ClusterLabel] != c.environment.ClusterName() {
-		return environment.Objects{}, older, err
+		return environment.Objects{}, downgrades, err
 	}
-	return last, older, nil
+	return last, downgrades, nil
 }
 
-// olderParts returns the parts that this run would install in an older version than the installed one.
-func (c changes) olderParts(ctx context.Context, cluster *kube.Cluster) ([]environment.Change, error) {
-	var older []environment.Change
-	add := func(key, from, to string) {
-		if environment.Older(to, from) {
-			older = append(older, environment.Change{Key: key, From: from, To: to,
+// downgrades returns the parts that this run would install in an older version than the installed one.
+func (c changes) downgrades(ctx context.Context, cluster *kube.Cluster) ([]environment.Change, error) {
+	var downgrades []environment.Change
+	add := func(key, installed, wanted string) {
+		if environment.Older(wanted, installed) {
+			downgrades = append(downgrades, environment.Change{Key: key, From: installed, To: wanted,
 				TakesAway: "an older version may not read what the newer one wrote"})
 		}
 	}
 	for _, name := range flux.Controllers() {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: flux.Namespace}}
-		there, err := cluster.Exists(ctx, d)
+		exists, err := cluster.Exists(ctx, d)
 		if err != nil {
 			return nil, err
 		}
-		if there && len(older) == 0 { // all have one version
+		if exists {
 			add("flux", d.Labels[flux.VersionLabel], flux.Version)
 		}
+		if len(downgrades) > 0 { // one newer controller is enough: an interrupted upgrade leaves two versions
+			break
+		}
 	}
-	chart := c.chart()
+	chart := c.chartVersion()
 	if chart == "" {
-		return older, nil
+		return downgrades, nil
 	}
-	hr := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}
-	there, err := cluster.Exists(ctx, hr)
-	if meta.IsNoMatchError(err) { // Flux is not installed
-		return older, nil
+	release := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}
+	exists, err := cluster.Exists(ctx, release) // false without the CRD, so before Flux is installed
+	if err != nil {
+		return nil, err
 	}
-	if last := hr.Status.History.Latest(); there && last != nil {
-		add("chart", last.ChartVersion, chart)
+	if latest := release.Status.History.Latest(); exists && latest != nil {
+		add("chart", latest.ChartVersion, chart)
 	}
-	return older, err
+	return downgrades, nil
 }
 
-// chart returns the version of the chart that this run would install. It is empty if only Flux reads the version, from
-// a Git repository.
-func (c changes) chart() string {
+// chartVersion returns the version of the chart that this run would install. It is empty if only Flux reads the
+// version, from a Git repository.
+func (c changes) chartVersion() string {
 	switch c.source.Kind {
 	case source.Embedded:
 		return c.environment.ChartVersion()

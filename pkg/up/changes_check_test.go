@@ -128,7 +128,7 @@ func TestWhenChangesAreRefused(t *testing.T) {
 			}
 			c := changes{environment: tc.asked,
 				source: source.Source{Kind: tc.source, Chart: flux.OCIArtifact{Tag: tc.tag}}}
-			is := goOn
+			is := beforePivot
 			if tc.pivoted {
 				is, o.Management, o.Bootstrap = pivoted, clusters.ManagementSide{State: clusters.ManagementActive,
 					Cluster: o.Bootstrap.Cluster}, clusters.BootstrapSide{}

@@ -35,8 +35,9 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 		return changes{environment: env, source: source.Source{Kind: source.Embedded}}
 	}
 	u := load()
-	if last, older, err := u.of(ctx, shared.Client); err != nil || last.Values != nil || len(older) > 0 {
-		t.Errorf("a cluster that was given nothing: %v, %v, %v", last.Values, older, err)
+	if last, downgrades, err := u.lastApplied(ctx, shared.Client); err != nil || last.Values != nil ||
+		len(downgrades) > 0 {
+		t.Errorf("a cluster that was given nothing: %v, %v, %v", last.Values, downgrades, err)
 	}
 	given, err := load("cluster.worker.replicas=2", "registry_secret.r.username=me",
 		"registry_secret.r.password=hunter2").environment.Objects()
@@ -47,12 +48,12 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { shared.Remove(context.WithoutCancel(ctx), t, given.Values, given.Secrets, given.InfraSecrets) })
-	last, _, err := u.of(ctx, shared.Client)
+	last, _, err := u.lastApplied(ctx, shared.Client)
 	if err != nil {
 		t.Fatal(err)
 	}
 	values, err := u.environment.Changes(last)
-	if err := refused(values, nil); fault.CodeOf(err) != fault.ChangeRefused ||
+	if err := refuseChanges(values, nil); fault.CodeOf(err) != fault.ChangeRefused ||
 		!strings.Contains(err.Error(), "cluster.worker.replicas: 2 -> 0 (fewer workers)") {
 		t.Errorf("fewer workers: %v", err)
 	}
@@ -76,19 +77,19 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 	})
 	nothingBuilt := clusters.Observation{Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapEmpty,
 		Cluster: shared.Client}}
-	_, err = u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{})
+	_, err = u.check(ctx, nothingBuilt, verdict{decision: beforePivot}, silence{})
 	if fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(fault.HintOf(err), "--allow-changes flux.") ||
 		strings.Contains(err.Error(), "replicas") {
 		t.Errorf("a newer Flux before any machine exists: %v", err)
 	}
 	nothingBuilt.Machines = []provider.Machine{{Name: "one"}}
-	if _, err := u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{}); !strings.Contains(fault.HintOf(err),
+	if _, err := u.check(ctx, nothingBuilt, verdict{decision: beforePivot}, silence{}); !strings.Contains(fault.HintOf(err),
 		"--allow-changes cluster.worker.replicas,flux.") {
 		t.Errorf("a newer Flux and fewer workers: %v", err)
 	}
 
 	shared.Patch(ctx, t, &corev1.ConfigMap{ObjectMeta: given.Values.ObjectMeta}, `{"data":{"values.yaml":"a: b: c"}}`)
-	if _, err := u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{}); fault.CodeOf(
+	if _, err := u.check(ctx, nothingBuilt, verdict{decision: beforePivot}, silence{}); fault.CodeOf(
 		err) != fault.ClusterFailed {
 		t.Errorf("values that are no YAML: %v", err)
 	}

@@ -29,9 +29,9 @@ func (u *Run) Check(ctx context.Context) []Finding {
 	for _, p := range u.Phases() {
 		switch {
 		case p.Name == PhaseLook: // it starts stopped containers, and takes leases
-			all = append(all, found(ctx, "an earlier run", p.Timeout, u.observeEarlierRun))
+			all = append(all, runCheck(ctx, "an earlier run", p.Timeout, u.observeEarlierRun))
 		case p.Looks:
-			all = append(all, found(ctx, p.Title, p.Timeout, p.Run))
+			all = append(all, runCheck(ctx, p.Title, p.Timeout, p.Run))
 		}
 	}
 	return all
@@ -39,32 +39,33 @@ func (u *Run) Check(ctx context.Context) []Finding {
 
 // CheckMachine checks only the Docker engine and its machine. It needs no environment.
 func CheckMachine(ctx context.Context, engine *docker.Client) Finding {
-	return found(ctx, "check this machine", time.Minute, func(ctx context.Context, report pipeline.Reporter) error {
+	return runCheck(ctx, "check this machine", time.Minute, func(ctx context.Context, report pipeline.Reporter) error {
 		return bootstrap.CheckMachine(ctx, engine, report)
 	})
 }
 
-// found runs a check within its time limit, and returns its finding.
-func found(ctx context.Context, title string, bound time.Duration,
-	look func(context.Context, pipeline.Reporter) error) Finding {
+// runCheck runs a check within its time limit, and returns its finding.
+func runCheck(ctx context.Context, title string, bound time.Duration,
+	check func(context.Context, pipeline.Reporter) error) Finding {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	notes := &pipeline.Notes{}
-	f := Finding{Title: title, Problems: split(look(ctx, notes))}
+	f := Finding{Title: title, Problems: split(check(ctx, notes))}
 	f.Seen, f.Warnings = notes.Seen, notes.Warnings
 	return f
 }
 
-// observeEarlierRun looks for an earlier run like the phase look, but starts nothing.
+// observeEarlierRun looks for an earlier run like the phase look. It starts nothing, acquires no lease and saves no
+// kubeconfig.
 func (u *Run) observeEarlierRun(ctx context.Context, report pipeline.Reporter) error {
-	w := u.world
-	if _, err := w.AskEngine(ctx); err != nil {
+	d := u.decider
+	if _, err := d.AskEngine(ctx); err != nil {
 		return err
 	}
-	if err := registry.CheckOurs(ctx, w.Docker, u.Environment.ClusterName()); err != nil {
+	if err := registry.CheckOurs(ctx, d.Docker, u.Environment.ClusterName()); err != nil {
 		return err
 	}
-	o, v, err := w.Standing(ctx, w.Observe)
+	o, v, err := d.Standing(ctx, d.Observe)
 	switch {
 	case err != nil:
 		return err
@@ -75,8 +76,8 @@ func (u *Run) observeEarlierRun(ctx context.Context, report pipeline.Reporter) e
 	if v.warning != "" {
 		report.Warn("%s", v.warning)
 	}
-	report.Progress("%s", v.why)
-	w.Use(o)
+	report.Progress("%s", v.reason)
+	d.Use(o)
 	applied, err := changes{u.Environment, u.Source, u.AllowChanges}.check(ctx, o, v, report)
 	if err == nil {
 		u.Environment = applied

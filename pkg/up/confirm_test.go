@@ -52,7 +52,7 @@ func TestConfirm(t *testing.T) {
 		asked   int
 	}{
 		"what was decided for": {[]answer{none}, fresh, false, "", "", 1},
-		"something else": {[]answer{none}, goOn, false, fault.Busy,
+		"something else": {[]answer{none}, beforePivot, false, fault.Busy,
 			"the clusters changed while this run was working: nothing of it exists", 1},
 		"machines came meanwhile": {[]answer{one}, fresh, false, fault.ClusterUnreachable,
 			"machines of demo exist", 1},

@@ -20,7 +20,7 @@ func TestTracesOfAClusterThatNobodyNames(t *testing.T) {
 		"an unreadable state folder":    {Err: errors.New("permission denied")},
 	} {
 		for b, want := range map[clusters.BootstrapState]decision{clusters.BootstrapAbsent: fresh,
-			clusters.BootstrapEmpty: goOn} {
+			clusters.BootstrapEmpty: beforePivot} {
 			o := seen(b, clusters.ManagementAbsent)
 			o.LocalEvidence = traces
 			if v := judge(o, thisRun); v.decision != want || v.warning != "" {

@@ -9,21 +9,21 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// fluxIn installs Flux in one of the two clusters.
-type fluxIn struct {
+// fluxInstall installs Flux in one of the two clusters.
+type fluxInstall struct {
 	cluster    string
 	world      world
 	flux       bootstrap.Flux
 	untilPivot bool // Flux is not needed there after the pivot
 }
 
-func (f fluxIn) does() (string, error) {
+func (f fluxInstall) does() (string, error) {
 	return "install Flux " + flux.Version + " in the " + f.cluster + " cluster", nil
 }
 
-func (f fluxIn) check(ctx context.Context) (pipeline.Status, error) {
+func (f fluxInstall) check(ctx context.Context) (pipeline.Status, error) {
 	if f.untilPivot {
-		if status, err := beforePivot(ctx, f.world, "not needed any more"); err != nil ||
+		if status, err := pendingUntilPivot(ctx, f.world, "not needed any more"); err != nil ||
 			status.State == pipeline.Done {
 			return status, err
 		}
@@ -39,18 +39,18 @@ func (f fluxIn) check(ctx context.Context) (pipeline.Status, error) {
 	return nothingToDo("Flux " + flux.Version + " is running")
 }
 
-func (f fluxIn) run(ctx context.Context, report pipeline.Reporter) error {
+func (f fluxInstall) run(ctx context.Context, report pipeline.Reporter) error {
 	c, err := f.world.Connected(f.cluster)
 	if err != nil {
 		return err
 	}
 	// Until the pivot, Flux there waits for what the bootstrap cluster still has to install, such as the network.
 	if f.cluster == clusters.ManagementName {
-		seen, err := f.world.progress(ctx)
+		current, err := f.world.currentDecision(ctx)
 		if err != nil {
 			return err
 		}
-		if bootstrap, err := f.world.Connected(clusters.BootstrapName); err == nil && seen == goOn {
+		if bootstrap, err := f.world.Connected(clusters.BootstrapName); err == nil && current == beforePivot {
 			f.flux.Follow.Beside = bootstrap
 		}
 	}

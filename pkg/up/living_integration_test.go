@@ -52,11 +52,11 @@ func phaseLooks(ctx context.Context, t *testing.T, env *environment.Environment)
 	}
 	expect := func(when string, want decision, code fault.Code) {
 		t.Helper()
-		if got, err := w.progress(ctx); got != want || fault.CodeOf(err) != code && (err != nil || code != "") {
+		if got, err := w.currentDecision(ctx); got != want || fault.CodeOf(err) != code && (err != nil || code != "") {
 			t.Errorf("%s: %s, %v", when, got, err)
 		}
 	}
-	expect("no management cluster", goOn, "")
+	expect("no management cluster", beforePivot, "")
 	sees(nil, shared.Client)
 	elsewhere := fluxserver.NewCluster("elsewhere", env.ClusterName())
 	shared.Create(ctx, t, elsewhere)

@@ -11,7 +11,8 @@ import (
 )
 
 // managementCluster installs the release in the bootstrap cluster and follows it until the API server of the management
-// cluster answers. It does not wait until that cluster is Available: the next phases can wait as well.
+// cluster answers. It does not wait until that cluster is Available: the phase
+// managementAvailable does.
 type managementCluster struct {
 	world    world
 	releases releases
@@ -31,22 +32,22 @@ func (m managementCluster) does() (string, error) {
 }
 
 func (m managementCluster) check(ctx context.Context) (pipeline.Status, error) {
-	return beforePivot(ctx, m.world, "it holds its own definition")
+	return pendingUntilPivot(ctx, m.world, "it holds its own definition")
 }
 
 func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := m.releases.checkSource(ctx, m.world, environment.Bootstrap, report); err != nil {
 		return err
 	}
-	allows, err := m.world.progress(ctx)
+	wanted, err := m.world.currentDecision(ctx)
 	if err != nil {
 		return err
 	}
 	// A pivot that was begun and has moved nothing ends when the release is applied: that resumes Flux.
-	if allows != begun {
-		allows = goOn
+	if wanted != begun {
+		wanted = beforePivot
 	}
-	o, err := m.world.confirm(ctx, allows)
+	o, err := m.world.confirm(ctx, wanted)
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) er
 	if err != nil {
 		return err
 	}
-	release := m.releases.of(environment.Bootstrap, true)
+	release := m.releases.forPhase(environment.Bootstrap, true)
 	token, err := release.Apply(ctx, bootstrap, clusters.Suspension(bootstrap, m.releases.scope), m.releases.now())
 	if err != nil {
 		return err
@@ -68,9 +69,9 @@ func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) er
 	g := release.Goal(bootstrap, token, "cluster", "cni", "cloud-provider")
 	g.What = "the components of the bootstrap cluster and the API server of the management cluster"
 	g.Until = func(ctx context.Context) bool { return m.world.ConnectManagement(ctx) == nil }
-	following := m.releases.following(nil)
-	following.Renew = true // with corrected values the run resumes, even if the first machine failed with the old ones
-	if err := rollout.NewFollower(bootstrap, following).Await(ctx, g, report); err != nil {
+	follow := m.releases.followOptions(nil)
+	follow.Renew = true // with corrected values the run resumes, even if the first machine failed with the old ones
+	if err := rollout.NewFollower(bootstrap, follow).Await(ctx, g, report); err != nil {
 		return err
 	}
 	management, err := m.world.Connected(clusters.ManagementName)
@@ -101,7 +102,7 @@ func (m managementRelease) does() (string, error) {
 }
 
 func (m managementRelease) check(ctx context.Context) (pipeline.Status, error) {
-	return beforePivot(ctx, m.world, "together with its definition, below")
+	return pendingUntilPivot(ctx, m.world, "together with its definition, below")
 }
 
 func (m managementRelease) run(ctx context.Context, report pipeline.Reporter) error {
@@ -130,7 +131,7 @@ func (m managementAvailable) does() (string, error) {
 }
 
 func (m managementAvailable) check(ctx context.Context) (pipeline.Status, error) {
-	return beforePivot(ctx, m.world, "it holds its own definition")
+	return pendingUntilPivot(ctx, m.world, "it holds its own definition")
 }
 
 func (m managementAvailable) run(ctx context.Context, report pipeline.Reporter) error {
@@ -138,7 +139,7 @@ func (m managementAvailable) run(ctx context.Context, report pipeline.Reporter) 
 	if err != nil {
 		return err
 	}
-	g := m.releases.of(environment.Bootstrap, true).Goal(bootstrap, "")
+	g := m.releases.forPhase(environment.Bootstrap, true).Goal(bootstrap, "")
 	g.What = "the management cluster"
 	g.Ready = append(g.Ready, m.releases.clusterKey())
 	return m.releases.follow(ctx, bootstrap, g, nil, report)

@@ -11,14 +11,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// world is what the phases that create, move and delete need of the decider. Only in tests it is another.
+// world is the part of the decider that the phases use. Tests replace it.
 type world interface {
 	// Connected returns one of the two clusters by its name. It returns an error if that cluster has not answered.
 	Connected(name string) (*kube.Cluster, error)
-	// progress reports how far the move of the definition is: goOn (or fresh, or begun) before the pivot, finish during
-	// it, pivoted after it. It changes nothing.
-	progress(context.Context) (decision, error)
-	// confirm observes again right before a step that cannot be undone. It fails unless the verdict allows the step.
+	// currentDecision returns how far the move of the definition is: fresh, beforePivot or begun before the pivot, finish
+	// during it, pivoted after it. It returns start if something is stopped. It changes nothing in the clusters.
+	currentDecision(context.Context) (decision, error)
+	// confirm observes again right before a step that cannot be undone. It fails unless the new verdict is wanted.
 	confirm(context.Context, decision) (clusters.Observation, error)
 	// Side returns a cluster with the path of its kubeconfig for commands that are shown to people.
 	Side(*kube.Cluster) clusters.Side
@@ -62,10 +62,10 @@ func PhaseNames() []string {
 func (u *Run) Phases() []pipeline.Phase {
 	phases := u.phases()
 	for i, p := range phases {
-		if phases[i].Run = func(ctx context.Context, report pipeline.Reporter) error {
-			return u.phases()[i].Run(
-				ctx, report)
-		}; p.Check != nil {
+		phases[i].Run = func(ctx context.Context, report pipeline.Reporter) error {
+			return u.phases()[i].Run(ctx, report)
+		}
+		if p.Check != nil {
 			phases[i].Check = func(ctx context.Context) (pipeline.Status, error) { return u.phases()[i].Check(ctx) }
 		}
 		if p.Does != nil {
@@ -76,41 +76,41 @@ func (u *Run) Phases() []pipeline.Phase {
 }
 
 func (u *Run) phases() []pipeline.Phase {
-	w, short, long := u.world, 10*time.Minute, u.Timeout
-	looking := max(short, u.Timeout/3) // a longer --timeout also gives it more time
+	d, short, long := u.decider, 10*time.Minute, u.Timeout
+	lookTimeout := max(short, u.Timeout/3) // a longer --timeout also gives it more time
 	r := releases{environment: u.Environment, scope: u.Scope, source: u.Source, published: &u.published,
-		heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds(),
-		causes: u.Causes, patient: u.KeepWaiting}
+		heartbeat: u.Heartbeat, now: d.Now, kinds: d.Provider.Kinds(),
+		causes: u.Causes, keepWaiting: u.KeepWaiting}
 	wanted := bootstrap.Wanted{Supplies: u.Supplies, Environment: u.Environment, StateFolder: u.StateFolder,
-		Existing: u.BootstrapKubeconfig, Engine: w.Docker, Kind: w.Kind}
+		Existing: u.BootstrapKubeconfig, Engine: d.Docker, Kind: d.Kind}
 	flux := func(phase environment.Phase) bootstrap.Flux {
 		return bootstrap.Flux{
-			Environment: u.Environment, Phase: phase, Fetch: u.Manifests, Follow: r.following(nil),
+			Environment: u.Environment, Phase: phase, Fetch: u.Manifests, Follow: r.followOptions(nil),
 			Source: u.Source.Kind, Shared: phase == environment.Bootstrap && u.BootstrapKubeconfig != "",
 		}
 	}
 
-	preflight := bootstrap.Preflight{Wanted: wanted, World: w, Provider: w.Provider}
-	look := look{world: w, engine: w.Docker, cluster: u.Environment.ClusterName(),
+	preflight := bootstrap.Preflight{Wanted: wanted, World: d, Provider: d.Provider}
+	look := look{decider: d, engine: d.Docker, cluster: u.Environment.ClusterName(),
 		changes: changes{u.Environment, u.Source, u.AllowChanges}, resumes: &u.resumes,
-		applies: func(env *environment.Environment) { u.Environment = env }}
-	images := bootstrap.Images{Bundle: u.Bundle, Engine: w.Docker}
+		apply: func(env *environment.Environment) { u.Environment = env }}
+	images := bootstrap.Images{Bundle: u.Bundle, Engine: d.Docker}
 	registry := bootstrap.Registry{Wanted: wanted, Published: &u.published}
-	bootstrapCluster := bootstrapCluster{world: w, wanted: wanted}
-	bootstrapFlux := fluxIn{cluster: clusters.BootstrapName, world: w, flux: flux(environment.Bootstrap),
+	bootstrapCluster := bootstrapCluster{world: d, wanted: wanted}
+	bootstrapFlux := fluxInstall{cluster: clusters.BootstrapName, world: d, flux: flux(environment.Bootstrap),
 		untilPivot: true}
-	managementCluster := managementCluster{world: w, releases: r, place: w.Provider.Place()}
-	managementFlux := fluxIn{cluster: clusters.ManagementName, world: w, flux: flux(environment.Management)}
-	managementRelease := managementRelease{world: w, releases: r}
-	managementAvailable := managementAvailable{world: w, releases: r}
+	managementCluster := managementCluster{world: d, releases: r, place: d.Provider.Place()}
+	managementFlux := fluxInstall{cluster: clusters.ManagementName, world: d, flux: flux(environment.Management)}
+	managementRelease := managementRelease{world: d, releases: r}
+	managementAvailable := managementAvailable{world: d, releases: r}
 	pivot := u.pivotMove()
-	definition := definition{world: w, releases: r}
-	selfManagement := selfManagement{world: w, releases: r}
-	bootstrapRemoval := bootstrapRemoval{world: w, asked: u.Options, scope: u.Scope, kind: w.Kind}
+	definition := definition{world: d, releases: r}
+	selfManagement := selfManagement{world: d, releases: r}
+	bootstrapRemoval := bootstrapRemoval{world: d, options: u.Options, scope: u.Scope, kind: d.Kind}
 
 	return []pipeline.Phase{
 		{Name: "preflight", Title: preflight.Title(), Timeout: 5 * time.Minute, Looks: true, Run: preflight.Run},
-		{Name: PhaseLook, Title: "look for an earlier run", Timeout: looking, Looks: true, Run: look.run},
+		{Name: PhaseLook, Title: "look for an earlier run", Timeout: lookTimeout, Looks: true, Run: look.run},
 		{Name: PhaseImages, Title: "node images from the bundle", Timeout: short, Check: images.Check, Run: images.Run,
 			Does: pipeline.Says(images.Does())},
 		{Name: "registry", Title: "registry and content", Timeout: short, Check: registry.Check, Run: registry.Run,
@@ -147,15 +147,15 @@ func nothingToDo(why string) (pipeline.Status, error) {
 	return pipeline.Status{State: pipeline.Done, Message: why}, nil
 }
 
-// beforePivot is the Check of a phase that runs every time until a pivot begins. The phase can run again: applying what
-// is there already changes nothing.
-func beforePivot(ctx context.Context, world world, afterwards string) (pipeline.Status, error) {
-	switch seen, err := world.progress(ctx); {
+// pendingUntilPivot is the Check of a phase that runs every time until a pivot has moved something. The phase can run
+// again: applying the same objects changes nothing.
+func pendingUntilPivot(ctx context.Context, world world, afterwards string) (pipeline.Status, error) {
+	switch current, err := world.currentDecision(ctx); {
 	case err != nil:
 		return pipeline.Status{}, err
-	case seen == pivoted:
+	case current == pivoted:
 		return nothingToDo(afterwards)
-	case seen == finish:
+	case current == finish:
 		return nothingToDo("not before the move of the definition, which was interrupted, is finished")
 	}
 	return pipeline.Status{}, nil

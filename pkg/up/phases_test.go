@@ -19,7 +19,7 @@ type seenWorld struct {
 	err  error
 }
 
-func (s seenWorld) progress(context.Context) (decision, error) { return s.seen, s.err }
+func (s seenWorld) currentDecision(context.Context) (decision, error) { return s.seen, s.err }
 
 func (s seenWorld) Connected(name string) (*kube.Cluster, error) {
 	return nil, errors.New("this test has no " + name + " cluster")
@@ -29,7 +29,7 @@ func (s seenWorld) Connected(name string) (*kube.Cluster, error) {
 func checks(t *testing.T, w seenWorld) map[string]func(context.Context) (pipeline.Status, error) {
 	return map[string]func(context.Context) (pipeline.Status, error){
 		"bootstrap-cluster":    bootstrapCluster{world: w}.check,
-		"bootstrap-flux":       fluxIn{cluster: clusters.BootstrapName, world: w, untilPivot: true}.check,
+		"bootstrap-flux":       fluxInstall{cluster: clusters.BootstrapName, world: w, untilPivot: true}.check,
 		"management-cluster":   managementCluster{world: w}.check,
 		"management-release":   managementRelease{world: w}.check,
 		"management-available": managementAvailable{world: w}.check,
@@ -46,7 +46,7 @@ func TestNothingIsDoneBeforeThePivotThatIsDone(t *testing.T) {
 	}{
 		"pivoted":      {seenWorld{seen: pivoted}, pipeline.Done},
 		"interrupted":  {seenWorld{seen: finish}, pipeline.Done},
-		"not pivoted":  {seenWorld{seen: goOn}, pipeline.Pending},
+		"not pivoted":  {seenWorld{seen: beforePivot}, pipeline.Pending},
 		"only begun":   {seenWorld{seen: begun}, pipeline.Pending},
 		"nobody knows": {seenWorld{seen: refuse, err: unknown}, pipeline.Pending},
 	} {
@@ -79,7 +79,7 @@ func (c confirmingWorld) confirm(_ context.Context, allows decision) (clusters.O
 // A pivot that has moved nothing yet does not prevent new values: they may be what it waits for. A pivot that has moved
 // something does.
 func TestTheReleaseIsAppliedWhileNothingIsMoved(t *testing.T) {
-	for seen, want := range map[decision]decision{goOn: goOn, begun: begun, finish: goOn} {
+	for seen, want := range map[decision]decision{beforePivot: beforePivot, begun: begun, finish: beforePivot} {
 		var confirmed decision
 		_ = managementCluster{world: confirmingWorld{seenWorld{seen: seen}, &confirmed}}.run(t.Context(), silence{})
 		if confirmed != want {

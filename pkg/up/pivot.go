@@ -15,12 +15,12 @@ import (
 
 // pivotMove moves the cluster definitions into the management cluster.
 type pivotMove struct {
-	world  world
-	scope  clusters.Scope
-	folder string // for backups
-	asked  Options
-	move   pivot.Mover
-	now    func() time.Time
+	world   world
+	scope   clusters.Scope
+	folder  string // for backups
+	options Options
+	move    pivot.Mover
+	now     func() time.Time
 }
 
 func (p pivotMove) does() (string, error) {
@@ -29,18 +29,18 @@ func (p pivotMove) does() (string, error) {
 }
 
 func (p pivotMove) check(ctx context.Context) (pipeline.Status, error) {
-	seen, err := p.world.progress(ctx)
-	if err != nil || seen != pivoted {
+	current, err := p.world.currentDecision(ctx)
+	if err != nil || current != pivoted {
 		return pipeline.Status{}, err
 	}
-	if err := p.verifyAgain(ctx, clusters.ManagementName); err != nil {
+	if err := p.verifyBackup(ctx, clusters.ManagementName); err != nil {
 		return pipeline.Status{}, err
 	}
 	return nothingToDo("the management cluster holds its own definition")
 }
 
-// verifyAgain repeats, on the target of a move, the verification of an earlier run that failed or was interrupted.
-func (p pivotMove) verifyAgain(ctx context.Context, target string) error {
+// verifyBackup repeats the verification of an earlier run's move, on its target, if that run left the move unverified.
+func (p pivotMove) verifyBackup(ctx context.Context, target string) error {
 	backup, err := record.Newest(p.folder, p.scope.Cluster)
 	if err != nil || backup == "" {
 		return err
@@ -71,7 +71,7 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	if result.Already {
 		report.Progress("another run has moved it")
-		return p.verifyAgain(ctx, clusters.ManagementName)
+		return p.verifyBackup(ctx, clusters.ManagementName)
 	}
 	where := "their backup is in " + result.Backup
 	if result.Backup == "" {
@@ -85,8 +85,8 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 func (p pivotMove) input(from, to *kube.Cluster, report pipeline.Reporter) pivot.Input {
 	return pivot.Input{
 		Source: p.world.Side(from), Target: p.world.Side(to), Scope: p.scope,
-		BackupDir: p.folder, Recipients: p.asked.BackupRecipients, Signer: p.asked.BackupSigner,
-		Version: p.asked.Version, Patience: 2 * time.Minute, Flux: clusters.Suspension(from, p.scope), Move: p.move,
+		BackupDir: p.folder, Recipients: p.options.BackupRecipients, Signer: p.options.BackupSigner,
+		Version: p.options.Version, Patience: 2 * time.Minute, Flux: clusters.Suspension(from, p.scope), Move: p.move,
 		Now: p.now, Log: report.Log, Waiting: func(what string) { report.Progress("waiting: %s", what) },
 	}
 }

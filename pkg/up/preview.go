@@ -16,15 +16,15 @@ import (
 // does. It takes no lock and no lease, starts nothing, changes nothing in the clusters, and writes no file. An error
 // has the code fault.PivotRefused if there is nothing to pivot yet, and another code if that is not known.
 func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
-	w := u.world
-	if _, err := w.AskEngine(ctx); err != nil { // it publishes ports on the machine where it runs
+	d := u.decider
+	if _, err := d.AskEngine(ctx); err != nil { // it publishes ports on the machine where it runs
 		return pivot.Preview{}, err
 	}
-	o, err := w.observeForPreview(ctx)
+	o, err := d.observeForPreview(ctx)
 	if err != nil {
 		return pivot.Preview{}, err
 	}
-	preview, err := pivot.NewPreview(ctx, w.Side(o.Bootstrap.Cluster), w.Side(o.Management.Cluster), u.Scope,
+	preview, err := pivot.NewPreview(ctx, d.Side(o.Bootstrap.Cluster), d.Side(o.Management.Cluster), u.Scope,
 		o.Bootstrap.Suspended)
 	if err != nil {
 		return pivot.Preview{}, err
@@ -32,42 +32,42 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	if err := preview.CheckRecord(ctx, u.StateFolder); err != nil {
 		return pivot.Preview{}, err
 	}
-	if _, err := os.Stat(w.KubeconfigPath); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(d.KubeconfigPath); errors.Is(err, fs.ErrNotExist) {
 		preview.Notes = append(preview.Notes, fmt.Sprintf("%s is not there yet: cluster-init up writes it",
-			w.KubeconfigPath))
+			d.KubeconfigPath))
 	}
-	if path := w.BootstrapKubeconfigPath(); w.BootstrapKubeconfig == "" && o.Bootstrap.Cluster != nil {
+	if path := d.BootstrapKubeconfigPath(); d.BootstrapKubeconfig == "" && o.Bootstrap.Cluster != nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			preview.Notes = append(preview.Notes, fmt.Sprintf("%s is not there: kind get kubeconfig --name %s >%s",
-				path, w.BootstrapName(), path))
+				path, d.BootstrapName(), path))
 		}
 	}
 	return preview, nil
 }
 
 // observeForPreview observes until a preview is possible. It retries for a while if a cluster does not answer.
-func (w *decider) observeForPreview(ctx context.Context) (clusters.Observation, error) {
-	var unseen error
-	o, _, _, err := w.JudgeUntil(ctx, w.Observe, func(o clusters.Observation, v verdict, _ clusters.Decision) (
-		done, again bool) {
-		unseen = showable(o, v, w.request(o))
-		return unseen == nil, v.again
+func (d *decider) observeForPreview(ctx context.Context) (clusters.Observation, error) {
+	var notPossible error
+	o, _, _, err := d.JudgeUntil(ctx, d.Observe, func(o clusters.Observation, v verdict, _ clusters.Decision) (
+		done, retry bool) {
+		notPossible = checkPreview(o, v, d.request(o))
+		return notPossible == nil, v.retryable
 	})
 	if err != nil {
 		return o, err
 	}
-	return o, unseen
+	return o, notPossible
 }
 
-// showable returns why no pivot can be shown: one of the two clusters does not exist, is not known, or is not managed
+// checkPreview returns why no pivot can be shown: one of the two clusters does not exist, is not known, or is not managed
 // by cluster-init. If both answer and are managed, a preview is possible whatever they hold.
-func showable(o clusters.Observation, v verdict, r request) error {
+func checkPreview(o clusters.Observation, v verdict, r request) error {
 	both := o.Bootstrap.Cluster != nil && o.Management.Cluster != nil
 	switch {
 	case v.decision == refuse && (o.Bootstrap.Down || o.Management.Down): // a run starts no pivot during a teardown
 		return fault.Wrap(v.refusal, fault.PivotRefused, fault.HintOf(v.refusal))
 	case v.decision == refuse && (!both || fault.CodeOf(v.refusal) == fault.ClusterForeign):
-		return asRefused(v.refusal)
+		return asPreviewRefusal(v.refusal)
 	case both, v.decision == pivoted:
 		return nil
 	case v.decision == start:
@@ -85,8 +85,8 @@ func showable(o clusters.Observation, v verdict, r request) error {
 		"Run cluster-init up "+r.environment+": it builds the management cluster, and pivots.")
 }
 
-// asRefused gives a verdict's refusal the code of a preview. A preview tries nothing, so nothing failed.
-func asRefused(err error) error {
+// asPreviewRefusal gives a verdict's refusal the code of a preview. A preview tries nothing, so nothing failed.
+func asPreviewRefusal(err error) error {
 	if fault.CodeOf(err) != fault.PivotFailed {
 		return err
 	}

@@ -25,7 +25,7 @@ func TestShowable(t *testing.T) {
 		want fault.Code
 	}{
 		"before the pivot": {clusters.Observation{Bootstrap: bootstrap(clusters.BootstrapActive),
-			Management: management(clusters.ManagementEmpty)}, verdict{decision: goOn}, ""},
+			Management: management(clusters.ManagementEmpty)}, verdict{decision: beforePivot}, ""},
 		"a worker is stopped": {clusters.Observation{Bootstrap: bootstrap(clusters.BootstrapActive),
 			Management: management(clusters.ManagementEmpty)}, verdict{decision: start}, ""},
 		"both hold it, and a run stops": {clusters.Observation{Bootstrap: bootstrap(clusters.BootstrapActive),
@@ -53,10 +53,10 @@ func TestShowable(t *testing.T) {
 		"the bootstrap cluster is stopped": {clusters.Observation{Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapStopped}}, verdict{decision: start}, fault.ClusterUnreachable},
 		"the management cluster does not answer yet": {clusters.Observation{Bootstrap: bootstrap(clusters.BootstrapActive),
 			Management: clusters.ManagementSide{State: clusters.ManagementSilent, Err: errors.New("timeout")}},
-			verdict{decision: goOn}, fault.ClusterUnreachable},
+			verdict{decision: beforePivot}, fault.ClusterUnreachable},
 		"there is no management cluster yet": {clusters.Observation{Bootstrap: bootstrap(clusters.BootstrapActive),
 			Management: clusters.ManagementSide{State: clusters.ManagementAbsent}},
-			verdict{decision: goOn}, fault.PivotRefused},
+			verdict{decision: beforePivot}, fault.PivotRefused},
 		"nothing of it exists": {clusters.Observation{Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapAbsent},
 			Management: clusters.ManagementSide{State: clusters.ManagementAbsent}},
 			verdict{decision: fresh}, fault.PivotRefused},
@@ -65,7 +65,7 @@ func TestShowable(t *testing.T) {
 			fault.PivotRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := showable(tc.o, tc.v, request{cluster: "demo", environment: "kubeadm-capd"})
+			err := checkPreview(tc.o, tc.v, request{cluster: "demo", environment: "kubeadm-capd"})
 			if fault.CodeOf(err) != tc.want || err != nil && fault.HintOf(err) == "" {
 				t.Errorf("got %v (%s), want %q with a hint", err, fault.CodeOf(err), tc.want)
 			}

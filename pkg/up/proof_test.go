@@ -24,30 +24,30 @@ func TestProofSaysWhatLacks(t *testing.T) {
 			"was not seen to manage itself", 0},
 		"it does not manage itself": {[]look{{proof: proof{unmet: replaced}}}, "to manage itself",
 			"was not seen to manage itself", 1},
-		"machines are left": {[]look{{proof: proof{manages: true, counted: true, unmet: replaced}}},
+		"machines are left": {[]look{{proof: proof{manages: true, machinesChecked: true, unmet: replaced}}},
 			"all its machines", "manages itself, but was not seen to have all its machines", 1},
-		"then the time is up within a look": {[]look{{proof: proof{manages: true, counted: true, unmet: replaced}},
+		"then the time is up within a look": {[]look{{proof: proof{manages: true, machinesChecked: true, unmet: replaced}},
 			{err: refused}}, "all its machines", "manages itself, but was not seen to have all its machines", 1},
 		"its machines could not be looked at": {[]look{{proof: proof{unmet: replaced}},
 			{proof: proof{manages: true}, err: refused}}, "all its machines",
 			"manages itself, but was not seen to have all its machines", 0},
-		"its controllers do not act": {[]look{{proof: proof{manages: true, counted: true,
+		"its controllers do not act": {[]look{{proof: proof{manages: true, machinesChecked: true,
 			unmet: []selfmanaged.Unmet{{Aspect: selfmanaged.AspectHealth, Object: "Deployment/capi-system/capi"}}}}},
 			"to be able to act", "cannot act", 1},
-		"then a look comes no further": {[]look{{proof: proof{manages: true, counted: true, unmet: replaced}},
+		"then a look comes no further": {[]look{{proof: proof{manages: true, machinesChecked: true, unmet: replaced}},
 			{proof: proof{manages: true}, err: refused}}, "all its machines", "manages itself", 1},
 		"two looks come no further": {[]look{{proof: proof{unmet: replaced}}, {err: refused}},
 			"to manage itself", "was not seen to manage itself", 1},
-		"nothing is left but marks": {[]look{{proof: proof{manages: true, counted: true}}},
+		"nothing is left but marks": {[]look{{proof: proof{manages: true, machinesChecked: true}}},
 			"the marks of the pivot", "could not be looked at", 0},
-		"it does not manage itself any more": {[]look{{proof: proof{manages: true, counted: true}},
+		"it does not manage itself any more": {[]look{{proof: proof{manages: true, machinesChecked: true}},
 			{proof: proof{unmet: replaced}}}, "to manage itself", "was not seen to manage itself", 1},
 	} {
 		var p proof
 		for _, l := range tc.looks {
-			p = p.after(l.proof, l.err)
+			p = p.merge(l.proof, l.err)
 		}
-		if awaited, lack := p.words(); !strings.Contains(awaited, tc.awaited) || !strings.Contains(lack, tc.lack) ||
+		if awaited, lack := p.describe(); !strings.Contains(awaited, tc.awaited) || !strings.Contains(lack, tc.lack) ||
 			len(p.unmet) != tc.unmet {
 			t.Errorf("%s: %q, %q, %d", name, awaited, lack, len(p.unmet))
 		}

@@ -26,12 +26,12 @@ type releases struct {
 	now         func() time.Time
 	kinds       []schema.GroupVersionResource // of the infrastructure provider
 	causes      func(context.Context) ([]rollout.Cause, error)
-	patient     bool
+	keepWaiting bool
 }
 
-// of returns the release of a phase of the chart. definition is false while another cluster owns the cluster
+// forPhase returns the release of a phase of the chart. definition is false while another cluster owns the cluster
 // definitions.
-func (r releases) of(phase environment.Phase, definition bool) rollout.Release {
+func (r releases) forPhase(phase environment.Phase, definition bool) rollout.Release {
 	return rollout.Release{Environment: r.environment, Source: r.source, Published: *r.published, Phase: phase,
 		Definition: definition}
 }
@@ -54,17 +54,17 @@ func componentNames(env *environment.Environment, phase environment.Phase) ([]st
 	return names, nil
 }
 
-// following returns the options for following a cluster. beside is another cluster whose components can block it. Nil
-// means that there is none.
-func (r releases) following(beside *kube.Cluster) rollout.Options {
-	return rollout.Options{Heartbeat: r.heartbeat, Now: r.now, Kinds: r.kinds, Beside: beside, Cluster: r.clusterKey(),
-		Causes: r.causes, KeepWaiting: r.patient}
+// followOptions returns the options for following a cluster. dependency is another cluster whose components can block
+// it. Nil means that there is none.
+func (r releases) followOptions(dependency *kube.Cluster) rollout.Options {
+	return rollout.Options{Heartbeat: r.heartbeat, Now: r.now, Kinds: r.kinds, Beside: dependency, Cluster: r.clusterKey(),
+		Causes: r.causes, KeepWaiting: r.keepWaiting}
 }
 
 // follow watches the progress of a cluster until it reaches g.
-func (r releases) follow(ctx context.Context, c *kube.Cluster, g rollout.Goal, beside *kube.Cluster,
+func (r releases) follow(ctx context.Context, c *kube.Cluster, g rollout.Goal, dependency *kube.Cluster,
 	report pipeline.Reporter) error {
-	return rollout.NewFollower(c, r.following(beside)).Await(ctx, g, report)
+	return rollout.NewFollower(c, r.followOptions(dependency)).Await(ctx, g, report)
 }
 
 // checkSource refuses a Git source whose chart has stale cluster definitions, before the cluster of a phase acts on it.
@@ -83,20 +83,20 @@ func (r releases) checkSource(
 	if err != nil {
 		return err
 	}
-	return r.of(phase, true).CheckSource(ctx, c, r.following(nil), report)
+	return r.forPhase(phase, true).CheckSource(ctx, c, r.followOptions(nil), report)
 }
 
-// sync applies the release of the management cluster. It waits until the release and the objects of also are ready.
-func (r releases) sync(ctx context.Context, c *kube.Cluster, definition bool, beside *kube.Cluster,
-	report pipeline.Reporter, also ...rollout.Key) error {
-	release := r.of(environment.Management, definition)
+// sync applies the release of the management cluster. It waits until the release and the objects of alsoReady are ready.
+func (r releases) sync(ctx context.Context, c *kube.Cluster, definition bool, dependency *kube.Cluster,
+	report pipeline.Reporter, alsoReady ...rollout.Key) error {
+	release := r.forPhase(environment.Management, definition)
 	token, err := release.Apply(ctx, c, clusters.Suspension(c, r.scope), r.now())
 	if err != nil {
 		return err
 	}
 	g := release.Goal(c, token)
-	g.Ready = append(g.Ready, also...)
-	return r.follow(ctx, c, g, beside, report)
+	g.Ready = append(g.Ready, alsoReady...)
+	return r.follow(ctx, c, g, dependency, report)
 }
 
 func (r releases) clusterKey() rollout.Key {

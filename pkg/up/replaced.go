@@ -21,31 +21,31 @@ import (
 type builtMachines struct {
 	listed []capi.Machine
 	err    error // why they could not be listed
-	built  bool  // whether anything was built with the last values
+	built  bool  // machines of the last values exist, or may exist
 }
 
-// machines lists the machines of the cluster. Before the pivot it is enough that the provider reports some. The cluster
-// may have been built with another provider than this run's. Only the bootstrap cluster knows those machines.
-func (c changes) machines(ctx context.Context, o clusters.Observation, v verdict, counts *kube.Cluster) (builtMachines,
-	error) {
-	all, err := capi.Machines(ctx, counts, "")
-	found := builtMachines{err: err, built: v.decision == pivoted || len(o.Machines) > 0 || o.MachinesErr != nil}
-	if err != nil && !found.built {
-		return found, fault.Wrap(fmt.Errorf("look whether anything was built of the values of the last run: %w", err),
-			fault.ClusterUnreachable,
-			"Run the same command again when it can be read.")
+// machines lists the machines of the cluster. Before the pivot the cluster counts as built if the provider reports
+// machines, or cannot list them. The last run may have used another provider: only the authority knows its machines.
+func (c changes) machines(ctx context.Context, o clusters.Observation, v verdict, authority *kube.Cluster) (
+	builtMachines, error) {
+	all, err := capi.Machines(ctx, authority, "")
+	machines := builtMachines{err: err, built: v.decision == pivoted || len(o.Machines) > 0 || o.MachinesErr != nil}
+	if err != nil && !machines.built {
+		return machines, fault.Wrap(
+			fmt.Errorf("look whether anything was built of the values of the last run: %w", err),
+			fault.ClusterUnreachable, "Run the same command again when it can be read.")
 	}
 	for _, m := range all {
 		if m.Cluster == c.environment.ClusterName() {
-			found.listed = append(found.listed, m)
+			machines.listed = append(machines.listed, m)
 		}
 	}
-	found.built = found.built || len(found.listed) > 0
-	return found, nil
+	machines.built = machines.built || len(machines.listed) > 0
+	return machines, nil
 }
 
-// sayReplaced reports which machines this run replaces: those whose templates differ from the ones in the cluster.
-func (m builtMachines) sayReplaced(ctx context.Context, counts *kube.Cluster, applied *environment.Environment,
+// reportReplaced reports which machines this run replaces: those whose templates differ from the ones in the cluster.
+func (m builtMachines) reportReplaced(ctx context.Context, authority *kube.Cluster, applied *environment.Environment,
 	report pipeline.Reporter) error {
 	wanted, key, err := applied.Templates()
 	if err != nil {
@@ -53,17 +53,17 @@ func (m builtMachines) sayReplaced(ctx context.Context, counts *kube.Cluster, ap
 	}
 	definition := &kustomizev1.Kustomization{}
 	definition.Namespace, definition.Name = key.Namespace, key.Name
-	there, err := counts.Exists(ctx, definition)
+	exists, err := authority.Exists(ctx, definition)
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("read the templates of machines from Kustomization %s of the %s cluster: %w",
-			key.Name, counts.Name, err), fault.ClusterUnreachable,
+			key.Name, authority.Name, err), fault.ClusterUnreachable,
 			"Run the same command again when it can be read.")
 	}
-	if !there || definition.Spec.PostBuild == nil {
+	if !exists || definition.Spec.PostBuild == nil {
 		return nil
 	}
-	has := environment.TemplatesOf(definition.Spec.PostBuild.Substitute)
-	if has == wanted {
+	stored := environment.TemplatesOf(definition.Spec.PostBuild.Substitute)
+	if stored == wanted {
 		return nil
 	}
 	if m.err != nil {
@@ -73,37 +73,37 @@ func (m builtMachines) sayReplaced(ctx context.Context, counts *kube.Cluster, ap
 	var controlPlane, workers []string
 	for _, machine := range m.listed {
 		switch {
-		case machine.ControlPlane && has.ControlPlane != wanted.ControlPlane:
+		case machine.ControlPlane && stored.ControlPlane != wanted.ControlPlane:
 			controlPlane = append(controlPlane, machine.Name)
-		case !machine.ControlPlane && has.Workers != wanted.Workers:
+		case !machine.ControlPlane && stored.Workers != wanted.Workers:
 			workers = append(workers, machine.Name)
 		}
 	}
 	if n := len(controlPlane) + len(workers); n > 0 {
 		report.Warn("this run replaces %s: %s", oneline.Count(n, "machine"), strings.Join(slices.Concat(
-			named(controlPlane, "of the control plane"), named(workers, "of workers")), "; "))
+			countAndNames(controlPlane, "of the control plane"), countAndNames(workers, "of workers")), "; "))
 	}
 	return nil
 }
 
-// named returns the number and the names of the machines of a sort, or nothing if there are none.
-func named(names []string, sort string) []string {
+// countAndNames returns the number and the names of the machines of a role, or nothing if there are none.
+func countAndNames(names []string, role string) []string {
 	if len(names) == 0 {
 		return nil
 	}
 	slices.Sort(names)
-	return []string{fmt.Sprintf("%d %s (%s)", len(names), sort, strings.Join(names, ", "))}
+	return []string{fmt.Sprintf("%d %s (%s)", len(names), role, strings.Join(names, ", "))}
 }
 
-// sayShell reports the values that the cluster takes from the shell and keeps.
-func (c changes) sayShell(report pipeline.Reporter) {
+// reportShellValues reports the values that this run takes from the shell. Later runs keep them.
+func (c changes) reportShellValues(report pipeline.Reporter) {
 	if from := c.environment.FromShell(); len(from) > 0 {
 		report.Progress("taken from the shell, and kept by the cluster from now on: %s", strings.Join(from, ", "))
 	}
 }
 
-// sayKept reports the values that the cluster keeps. It warns of a value of the shell that is not used.
-func sayKept(report pipeline.Reporter, kept []environment.Kept) {
+// reportKept reports the values that the cluster keeps. It warns of a value of the shell that is not used.
+func reportKept(report pipeline.Reporter, kept []environment.Kept) {
 	for _, k := range kept {
 		if k.Set {
 			report.Warn("%s", k)

@@ -137,7 +137,7 @@ func TestAFreshStartTakesTheShell(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			notes := &pipeline.Notes{}
 			applied, err := changes{environment: asked, source: source.Source{Kind: source.Embedded}}.check(t.Context(),
-				o, verdict{decision: goOn}, notes)
+				o, verdict{decision: beforePivot}, notes)
 			said := slices.Concat(notes.Seen, notes.Warnings)
 			if err != nil || applied.Spec().Proxies.HTTP != "http://p:1" {
 				t.Fatalf("it applies %v, %v", applied, err)

@@ -14,37 +14,37 @@ import (
 
 // ResumePhases returns the phases that only finish an interrupted pivot, in order.
 func (u *Run) ResumePhases() []pipeline.Phase {
-	begun := begunPivot{world: u.world, environment: u.Environment.Argument()}
+	look := begunPivot{decider: u.decider, environment: u.Environment.Argument()}
 	move := u.pivotMove()
 	return []pipeline.Phase{
 		{Name: "look", Title: "look for a pivot that was interrupted", Timeout: 10 * time.Minute, Looks: true,
-			Run: begun.run},
+			Run: look.run},
 		{Name: "pivot", Title: "pivot", Timeout: 10 * time.Minute, Check: move.check, Run: move.run},
 	}
 }
 
 func (u *Run) pivotMove() pivotMove {
-	return pivotMove{world: u.world, scope: u.Scope, folder: u.StateFolder, asked: u.Options, move: capi.Move,
-		now: u.world.Now}
+	return pivotMove{world: u.decider, scope: u.Scope, folder: u.StateFolder, options: u.Options, move: capi.Move,
+		now: u.decider.Now}
 }
 
 // begunPivot looks for a pivot that was begun, and refuses if there is none: only `up` creates what is missing before a
 // pivot.
 type begunPivot struct {
-	world       *decider
+	decider     *decider
 	environment string
 }
 
 func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
-	if _, err := b.world.AskEngine(ctx); err != nil {
+	if _, err := b.decider.AskEngine(ctx); err != nil {
 		return err
 	}
-	o, v, err := b.world.DecideLeased(ctx, report)
+	o, v, err := b.decider.DecideLeased(ctx, report)
 	if err != nil {
 		return err
 	}
 	if !slices.Contains([]decision{begun, finish, pivoted}, v.decision) {
-		return fault.New(fault.PivotRefused, fmt.Sprintf("no pivot was begun that could be resumed: %s", v.why),
+		return fault.New(fault.PivotRefused, fmt.Sprintf("no pivot was begun that could be resumed: %s", v.reason),
 			"Run cluster-init up "+b.environment+": it makes what is missing, and pivots.")
 	}
 	if err := leftByRollback(o, v, b.environment); err != nil {
@@ -53,8 +53,8 @@ func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
 	if v.warning != "" {
 		report.Warn("%s", v.warning)
 	}
-	report.Progress("%s", v.why)
-	return b.world.UseAndSave(o)
+	report.Progress("%s", v.reason)
+	return b.decider.UseAndSave(o)
 }
 
 // leftByRollback refuses to resume a move that a rollback or a `down` began. It suspended Flux in the management

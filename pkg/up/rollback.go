@@ -24,71 +24,71 @@ import (
 // pivot with the sides exchanged, and as safe. If it is killed, the next rollback finishes it. Or `up` undoes it: it
 // moves the definition into the management cluster again.
 func (u *Run) RollbackPhases() []pipeline.Phase {
-	back := rollback{world: u.world, move: u.pivotMove(), environment: u.Environment.Argument()}
+	r := rollback{decider: u.decider, move: u.pivotMove(), environment: u.Environment.Argument()}
 	return []pipeline.Phase{
 		{Name: "look", Title: "look whether the pivot can be undone", Timeout: 10 * time.Minute, Looks: true,
-			Run: back.look},
-		{Name: "rollback", Title: "move the definition back", Timeout: 10 * time.Minute, Run: back.run},
+			Run: r.look},
+		{Name: "rollback", Title: "move the definition back", Timeout: 10 * time.Minute, Run: r.run},
 	}
 }
 
 // rollback undoes a pivot while the bootstrap cluster exists and the management cluster is unhealthy.
 type rollback struct {
-	world       *decider
+	decider     *decider
 	move        pivotMove
 	environment string
 }
 
 func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
-	if _, err := r.world.AskEngine(ctx); err != nil {
+	if _, err := r.decider.AskEngine(ctx); err != nil {
 		return err
 	}
-	o, v, err := r.world.DecideLeased(ctx, report)
+	o, v, err := r.decider.DecideLeased(ctx, report)
 	if err != nil {
 		return err
 	}
-	begun := returning(o, r.move.scope)
-	if err := canReturn(o, v, begun, r.environment); err != nil {
+	resuming := rollbackBegun(o, r.move.scope)
+	if err := checkRollback(o, v, resuming, r.environment); err != nil {
 		return err
 	}
-	if begun {
+	if resuming {
 		report.Progress("an earlier rollback was interrupted: it is finished")
-		return r.world.UseAndSave(o)
+		return r.decider.UseAndSave(o)
 	}
-	if err := r.unwell(ctx, o.Management.Cluster, report); err != nil {
+	if err := r.requireUnhealthy(ctx, o.Management.Cluster, report); err != nil {
 		return err
 	}
-	return r.world.UseAndSave(o)
+	return r.decider.UseAndSave(o)
 }
 
-// returning reports whether an earlier rollback has begun to move. Suspended Flux does not prove it: the rollback may
+// rollbackBegun reports whether an earlier rollback has begun to move. Suspended Flux does not prove it: the rollback may
 // have been killed or refused right after that. The management cluster may be healthy again since.
-func returning(o clusters.Observation, scope clusters.Scope) bool {
+func rollbackBegun(o clusters.Observation, scope clusters.Scope) bool {
 	return o.Management.Suspended && !pivot.Judge(o.Management.Holds, o.Bootstrap.Holds, scope).NothingMoved()
 }
 
-// canReturn returns why a pivot cannot be undone. Both clusters must be known, and one of them must hold the whole
-// definition. begun reports that an earlier rollback began.
-func canReturn(o clusters.Observation, v verdict, begun bool, environment string) error {
+// checkRollback returns why a pivot cannot be undone. Both clusters must answer. Unless this run resumes an earlier
+// rollback, the management cluster must hold the whole definition.
+func checkRollback(o clusters.Observation, v verdict, resuming bool, environment string) error {
 	switch {
 	case o.Bootstrap.Cluster == nil:
 		return fault.New(fault.PivotRefused, "there is no bootstrap cluster any more that the definition could be "+
 			"moved back into",
 			"Put right what is wrong with the management cluster: it holds its own definition.")
 	case o.Management.Cluster == nil:
-		return fault.New(fault.PivotRefused, "no pivot was made: "+v.why, "Run cluster-init up "+environment+".")
-	case begun, v.decision == pivoted && o.Bootstrap.State == clusters.BootstrapMoved:
+		return fault.New(fault.PivotRefused, "no pivot was made: "+v.reason, "Run cluster-init up "+environment+".")
+	case resuming, v.decision == pivoted && o.Bootstrap.State == clusters.BootstrapMoved:
 		return nil
 	case v.decision == finish:
-		return fault.New(fault.PivotRefused, "the pivot is not finished: "+v.why,
+		return fault.New(fault.PivotRefused, "the pivot is not finished: "+v.reason,
 			"Run cluster-init pivot resume "+environment+" first. What was moved is complete on one side only then.")
 	}
-	return fault.New(fault.PivotRefused, "there is no finished pivot to undo: "+v.why, "Run cluster-init up "+
+	return fault.New(fault.PivotRefused, "there is no finished pivot to undo: "+v.reason, "Run cluster-init up "+
 		environment+" to go on.")
 }
 
-// unwell refuses to take the definition away from a management cluster that manages itself.
-func (r rollback) unwell(ctx context.Context, management *kube.Cluster, report pipeline.Reporter) error {
+// requireUnhealthy refuses to take the definition away from a management cluster that manages itself.
+func (r rollback) requireUnhealthy(ctx context.Context, management *kube.Cluster, report pipeline.Reporter) error {
 	kustomizations, suspended, err := unsuspended(ctx, management, r.move.scope)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (r rollback) unwell(ctx context.Context, management *kube.Cluster, report p
 }
 
 // unsuspended returns the Kustomizations of a cluster that no rollback has suspended, and reports whether one has
-// suspended others. A suspended Kustomization says nothing about the cluster's health. An empty result stands for all.
+// suspended others. A suspended Kustomization says nothing about the cluster's health.
 func unsuspended(ctx context.Context, c *kube.Cluster, scope clusters.Scope) (left []client.ObjectKey, suspended bool,
 	err error) {
 	all, err := flux.Kustomizations(ctx, c)
@@ -132,17 +132,17 @@ func unsuspended(ctx context.Context, c *kube.Cluster, scope clusters.Scope) (le
 }
 
 func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
-	bootstrap, bootstrapErr := r.world.Connected(clusters.BootstrapName)
-	management, managementErr := r.world.Connected(clusters.ManagementName)
+	bootstrap, bootstrapErr := r.decider.Connected(clusters.BootstrapName)
+	management, managementErr := r.decider.Connected(clusters.ManagementName)
 	if err := errors.Join(bootstrapErr, managementErr); err != nil {
 		return err
 	}
-	if err := r.world.KeepBootstrapKubeconfig(bootstrap); err != nil {
+	if err := r.decider.KeepBootstrapKubeconfig(bootstrap); err != nil {
 		return err
 	}
-	in := r.move.input(management, bootstrap, report)
-	in.Back = true
-	result, err := pivot.Run(ctx, in)
+	input := r.move.input(management, bootstrap, report)
+	input.Back = true
+	result, err := pivot.Run(ctx, input)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	if result.Already {
 		report.Progress("an earlier rollback has moved it")
-		return r.move.verifyAgain(ctx, clusters.BootstrapName)
+		return r.move.verifyBackup(ctx, clusters.BootstrapName)
 	}
 	report.Progress("moved %s back into the bootstrap cluster", oneline.Count(len(result.Moved), "object"))
 	return nil

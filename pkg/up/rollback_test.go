@@ -39,17 +39,17 @@ func TestCanReturn(t *testing.T) {
 		"interrupted": {o: both(clusters.BootstrapPaused, clusters.ManagementPaused),
 			v: verdict{decision: finish}, hint: "pivot resume"},
 		"not begun": {o: both(clusters.BootstrapActive, clusters.ManagementEmpty),
-			v: verdict{decision: goOn}, hint: "cluster-init up"},
+			v: verdict{decision: beforePivot}, hint: "cluster-init up"},
 		"finished, and something is left": {o: both(clusters.BootstrapPaused, clusters.ManagementActive),
 			v: verdict{decision: pivoted}, hint: "cluster-init up"},
 		"the bootstrap cluster is new": {o: both(clusters.BootstrapEmpty, clusters.ManagementActive),
 			v: verdict{decision: pivoted}, hint: "cluster-init up"},
 		"no bootstrap cluster":                {o: clusters.Observation{Management: clusters.ManagementSide{State: clusters.ManagementActive, Cluster: answers}}, v: verdict{decision: pivoted}, hint: "Put right"},
-		"no management cluster":               {o: clusters.Observation{Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapActive, Cluster: answers}}, v: verdict{decision: goOn}, hint: "cluster-init up"},
+		"no management cluster":               {o: clusters.Observation{Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapActive, Cluster: answers}}, v: verdict{decision: beforePivot}, hint: "cluster-init up"},
 		"no bootstrap cluster, and one begun": {o: clusters.Observation{Management: clusters.ManagementSide{State: clusters.ManagementPaused, Cluster: answers}}, v: verdict{decision: finish}, begun: true, hint: "Put right"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := canReturn(tc.o, tc.v, tc.begun, "demo")
+			err := checkRollback(tc.o, tc.v, tc.begun, "demo")
 			if (err == nil) != (tc.hint == "") || err != nil && (fault.CodeOf(err) != fault.PivotRefused ||
 				!strings.Contains(fault.HintOf(err), tc.hint)) {
 				t.Errorf("%v, hint %q, want %q", err, fault.HintOf(err), tc.hint)
@@ -98,7 +98,7 @@ func TestAStaleSuspensionIsNoBegunRollback(t *testing.T) {
 		"nothing was moved": {stale, false}, "it is paused": {paused, true}, "all was moved": {moved, true},
 		"none was begun": {seen(clusters.BootstrapMoved, clusters.ManagementActive), false},
 	} {
-		if got := returning(tc.o, thisRun.scope()); got != tc.want {
+		if got := rollbackBegun(tc.o, thisRun.scope()); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -34,43 +34,44 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	ctx, cancel := context.WithCancel(ctx)
-	gone := make(chan error, 1)
-	go func() { gone <- rollout.Listen(ctx, management) }()
-	defer func() { cancel(); <-gone }()
-	ended, said := gone, s.releases.now()
+	listenEnded := make(chan error, 1)
+	go func() { listenEnded <- rollout.Listen(ctx, management) }()
+	defer func() { cancel(); <-listenEnded }()
+	ended, reported := listenEnded, s.releases.now()
 	var found proof
 	for {
-		seen, err := s.look(ctx, management)
-		if found = found.after(seen, err); err == nil && len(found.unmet) == 0 {
+		observed, err := s.observe(ctx, management)
+		if found = found.merge(observed, err); err == nil && len(found.unmet) == 0 {
 			found.warn(report)
-			if err = s.remarks(ctx, management, report); err == nil {
+			if err = s.complete(ctx, management, report); err == nil {
 				report.Progress("Cluster and control plane are Available, machines and nodes Ready, all components " +
 					"Ready, all of it reconciled by its controllers, which act")
 				return nil
 			}
 		}
-		awaited, lack := found.words()
-		if s.releases.now().Sub(said) >= s.releases.heartbeat {
-			said = s.releases.now()
+		awaited, failure := found.describe()
+		if s.releases.now().Sub(reported) >= s.releases.heartbeat {
+			reported = s.releases.now()
 			report.Waiting(awaited+": "+errors.Join(err, unmetError(found.unmet)).Error(), nil)
 		}
 		select {
 		case err := <-ended:
-			gone <- nil
+			listenEnded <- nil // for the deferred receive
 			if err != nil {
 				return err
 			}
 			ended = nil // without an error it ends only with ctx
 		case <-ctx.Done():
-			return fault.Retryable(fmt.Errorf("%s: %w", lack, errors.Join(err, unmetError(found.unmet), ctx.Err())),
+			return fault.Retryable(fmt.Errorf("%s: %w", failure, errors.Join(err, unmetError(found.unmet), ctx.Err())),
 				fault.ComponentStuck, "The bootstrap cluster is kept. Run the same command again to go on.")
 		case <-tick.C:
 		}
 	}
 }
 
-// remarks warns of what is not part of the proof and may be intended. A warning changes nothing.
-func (s selfManagement) remarks(ctx context.Context, management *kube.Cluster, report pipeline.Reporter) error {
+// complete resumes what the pivot left paused, and removes its record of Machines. It warns of other paused objects and
+// of replaced Machines: they are not part of the proof, and may be intended.
+func (s selfManagement) complete(ctx context.Context, management *kube.Cluster, report pipeline.Reporter) error {
 	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
 	defer cancel()
 	if err := pivot.ResumeMarked(ctx, s.world.Side(management), s.releases.scope); err != nil {
@@ -96,15 +97,15 @@ func (s selfManagement) remarks(ctx context.Context, management *kube.Cluster, r
 			strings.Join(names, ", "), strings.ReplaceAll(resume, "\n", "; "))
 	}
 	for _, machine := range replaced {
-		report.Warn("%s. If no new values have replaced it, see why: kubectl -n %s get machines,events", machine,
+		report.Warn("%s. If no new values have replaced it, see reason: kubectl -n %s get machines,events", machine,
 			s.releases.scope.Namespace)
 	}
 	return pivot.ForgetMachines(ctx, management, s.releases.scope)
 }
 
-// look gives each part of an observation its own time limit. An API server that hangs must not delay the check whether
+// observe gives each part of an observation its own time limit. An API server that hangs must not delay the check whether
 // it is gone.
-func (s selfManagement) look(ctx context.Context, management *kube.Cluster) (proof, error) {
+func (s selfManagement) observe(ctx context.Context, management *kube.Cluster) (proof, error) {
 	unmet, err := s.managesItself(ctx, management)
 	if err != nil || len(unmet) > 0 {
 		return proof{unmet: unmet}, err
@@ -113,16 +114,16 @@ func (s selfManagement) look(ctx context.Context, management *kube.Cluster) (pro
 	defer cancel()
 	unmet, err = selfmanaged.RolledOut(ctx, management, s.releases.scope)
 	if err != nil || len(unmet) > 0 {
-		return proof{manages: true, counted: err == nil, unmet: unmet}, err
+		return proof{manages: true, machinesChecked: err == nil, unmet: unmet}, err
 	}
 	return canAct(ctx, management)
 }
 
-// canAct finds what keeps a cluster from acting although it reports that all is ready. A status is only what its
+// canAct reports what keeps a cluster from acting although it reports that all is ready. A status is only what its
 // controller wrote last.
 func canAct(ctx context.Context, management *kube.Cluster) (proof, error) {
 	o := readiness.Observe(ctx, management)
-	p := proof{manages: true, counted: true, healthy: o.Complete(), findings: readiness.Judge(o)}
+	p := proof{manages: true, machinesChecked: true, healthy: o.Complete(), findings: readiness.Judge(o)}
 	if !p.healthy {
 		return p, fmt.Errorf("see whether the controllers of the management cluster act: %s",
 			strings.Join(o.NotChecked, "; "))
@@ -155,9 +156,9 @@ func unmetError(unmet []selfmanaged.Unmet) error {
 
 // proof is what the observations of a management cluster have found so far.
 type proof struct {
-	manages bool                // it manages itself: unmet then lists its machines or its health
-	counted bool                // its machines were checked, too
-	unmet   []selfmanaged.Unmet // conditions that are not met yet
+	manages         bool                // it manages itself: unmet then lists its machines or its health
+	machinesChecked bool                // its machines were checked, too
+	unmet           []selfmanaged.Unmet // conditions that are not met yet
 	// healthy reports whether all checks of its controllers were made; findings are the problems that they found.
 	healthy  bool
 	findings []readiness.Finding
@@ -172,24 +173,24 @@ func (p proof) warn(report pipeline.Reporter) {
 	}
 }
 
-// after returns the proof after one more observation. If that failed, what it did not check stays as observed before.
-func (p proof) after(seen proof, err error) proof {
-	if err != nil && (p.manages || !seen.manages) {
+// merge returns the proof after one more observation. If that failed, what it did not check stays as observed before.
+func (p proof) merge(observed proof, err error) proof {
+	if err != nil && (p.manages || !observed.manages) {
 		return p
 	}
-	return seen
+	return observed
 }
 
-// words returns what the phase waits for, and what it did not observe by the time it stops. A failed check does not
+// describe returns what the phase waits for, and what it did not observe by the time it stops. A failed check does not
 // prove the opposite.
-func (p proof) words() (awaited, lack string) {
+func (p proof) describe() (awaited, failure string) {
 	switch {
 	case !p.manages:
 		return "the management cluster to manage itself", "the management cluster was not seen to manage itself"
 	case slices.ContainsFunc(p.unmet, func(u selfmanaged.Unmet) bool { return u.Aspect == selfmanaged.AspectHealth }):
 		return "the management cluster to be able to act",
 			"the management cluster says that it manages itself, but cannot act"
-	case !p.counted || len(p.unmet) > 0:
+	case !p.machinesChecked || len(p.unmet) > 0:
 		return "the management cluster to have all its machines as they should be",
 			"the management cluster manages itself, but was not seen to have all its machines as they should be"
 	}
@@ -208,11 +209,11 @@ func (d definition) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := d.releases.checkSource(ctx, d.world, environment.Management, report); err != nil {
 		return err
 	}
-	seen, err := d.world.progress(ctx)
+	current, err := d.world.currentDecision(ctx)
 	if err != nil {
 		return err
 	}
-	if seen != pivoted {
+	if current != pivoted {
 		return fault.Retryable(errors.New("the bootstrap cluster holds the definition, so the management cluster must "+
 			"not reconcile it as well"), fault.ClusterFailed,
 			"Is another run at work on this environment? When it is over, run the same command again.")

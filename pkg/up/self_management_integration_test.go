@@ -26,7 +26,7 @@ func warn(ctx context.Context, t *testing.T) {
 	s := selfManagement{world: sides{}, releases: releases{scope: clusters.Scope{Namespace: "warned", Cluster: "mgmt"}}}
 	var first, second warnings
 	for _, each := range []*warnings{&first, &second} {
-		if err := s.remarks(ctx, shared.Client, each); err != nil {
+		if err := s.complete(ctx, shared.Client, each); err != nil {
 			t.Fatal(err)
 		}
 	}

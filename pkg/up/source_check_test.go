@@ -14,7 +14,7 @@ func TestAGitSourceIsCheckedBeforeTheDefinitionIsApplied(t *testing.T) {
 	for kind, checked := range map[source.Kind]bool{source.Git: true, source.OCI: false, source.Embedded: false} {
 		r := releases{source: source.Source{Kind: kind}}
 		var confirmed decision
-		w := confirmingWorld{seenWorld{seen: goOn}, &confirmed}
+		w := confirmingWorld{seenWorld{seen: beforePivot}, &confirmed}
 		err := managementCluster{world: w, releases: r}.run(t.Context(), silence{})
 		if (confirmed == "") != checked || strings.Contains(err.Error(), "no "+clusters.BootstrapName+
 			" cluster") != checked {

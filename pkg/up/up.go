@@ -19,19 +19,19 @@ import (
 // Options are the inputs of a run of `up`.
 type Options struct {
 	clusters.Subject
-	Environment *environment.Environment // of the subject
+	Environment *environment.Environment // the environment of Subject
 	bootstrap.Supplies
 	KeepBootstrap bool
-	// The name of the cluster, if the user says that it does not exist yet. It matters only if the provider cannot list
-	// machines.
-	New              string
+	// The name of the cluster, if the user confirmed with --new that it does not exist yet. It matters only if the
+	// provider cannot list machines.
+	ConfirmedNew     string
 	AllowChanges     []string          // keys of the changes that may remove something from the cluster
 	BackupRecipients backup.Recipients // who can open backups; without one they are not encrypted
 	BackupSigner     backup.Signer     // signs backups; without a key they are not signed
 	Version          string            // of cluster-init, for backups
 	Heartbeat        time.Duration
-	// Causes returns why something cannot get ready by itself, which ends a wait for it. Nil means not checked. With
-	// KeepWaiting a cause ends no wait.
+	// Causes returns permanent causes, which end the wait. With KeepWaiting, they are only reported. Nil means not
+	// checked.
 	Causes      func(context.Context) ([]rollout.Cause, error)
 	KeepWaiting bool
 }
@@ -39,22 +39,22 @@ type Options struct {
 // Run is one run of `up`.
 type Run struct {
 	Options
-	world     *decider
-	resumes   bool              // an earlier run has left something; the phase look sets it
+	decider   *decider
+	resumes   bool              // an earlier run left something; the phase look sets it
 	published content.Published // of an embedded source, once it is published
 }
 
 // New returns a run that has not observed anything yet.
 func New(o Options, p clusters.Parts) *Run {
-	return &Run{Options: o, world: newDecider(clusters.New(o.Subject, p), o.New != "")}
+	return &Run{Options: o, decider: newDecider(clusters.New(o.Subject, p), o.ConfirmedNew != "")}
 }
 
 // Requests returns how many API requests this run has sent so far to both clusters, the move included.
-func (u *Run) Requests() int64 { return u.world.Requests() }
+func (u *Run) Requests() int64 { return u.decider.Requests() }
 
-// Reach connects to the clusters that answer, to diagnose a failure, however far the run came. The error reports those
-// that should answer and do not.
-func (u *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) { return u.world.Answering(ctx) }
+// Reach connects to the clusters that answer, to diagnose a failure. The error reports those that should answer and do
+// not.
+func (u *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) { return u.decider.Answering(ctx) }
 
 // Inputs describes what decides how long the run takes: machines, release, source, components, and whether it resumes
 // an earlier run. Only after the phase look is it known whether it resumes one. Runs with the same inputs take about as
@@ -68,7 +68,7 @@ func (u *Run) Inputs() string {
 		parts = append(parts, "a bundle")
 	}
 	if u.BootstrapKubeconfig != "" {
-		parts = append(parts, "a bootstrap cluster of one's own")
+		parts = append(parts, "an existing bootstrap cluster")
 	}
 	if u.resumes {
 		parts = append(parts, "what an earlier run has left")

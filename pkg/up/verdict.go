@@ -15,45 +15,46 @@ import (
 // verdict is what `up` concludes from an observation.
 type verdict struct {
 	decision decision
-	why      string // for people: what was seen
-	warning  string // what is not known, and does not stop the run
+	reason   string // for people: what was seen
+	warning  string // for people: a risk that does not stop the run
 	refusal  error  // of refuse
-	again    bool   // of refuse: a silent cluster may answer soon
+	// retryable reports, of refuse, that another observation may lead to another verdict.
+	retryable bool
 }
 
 // decision is what `up` does next.
 type decision string
 
 const (
-	fresh   decision = "fresh"   // nothing exists: create a bootstrap cluster
-	goOn    decision = "go on"   // the bootstrap cluster answers, and the pivot is still to come
-	begun   decision = "begun"   // a pivot was begun and has moved nothing yet: the phases before it run again
-	finish  decision = "finish"  // a move was interrupted: the pivot finishes it
-	pivoted decision = "pivoted" // only the management cluster holds its definition
-	start   decision = "start"   // something managed is stopped: start it, and observe again
-	refuse  decision = "refuse"  // it is not known what to do, or it would destroy something
+	fresh       decision = "fresh"   // nothing exists: create a bootstrap cluster
+	beforePivot decision = "go on"   // the bootstrap cluster answers, and the pivot is still to come
+	begun       decision = "begun"   // a pivot was begun and has moved nothing yet: the phases before it run again
+	finish      decision = "finish"  // a move was interrupted: the pivot finishes it
+	pivoted     decision = "pivoted" // only the management cluster holds its definition
+	start       decision = "start"   // something managed is stopped: start it, and observe again
+	refuse      decision = "refuse"  // it is not known what to do, or it would destroy something
 )
 
 // request is what a verdict needs to know about a run.
 type request struct {
 	environment, cluster, namespace string
 	place                           string // where the machines are
-	node                            string // container of the bootstrap cluster
+	bootstrapContainer              string // empty if the user provides the bootstrap cluster
 	kubeconfig                      string // path of the management cluster's kubeconfig
 	backups                         string // folder
 	source, target                  clusters.Side
-	isNew                           bool // the user says that the cluster does not exist yet
+	confirmedNew                    bool // the user confirmed that the cluster does not exist yet
 	// A command that lists what the cluster has, for a provider that cannot list machines. Empty means that there is
 	// none.
-	find string
+	listCommand string
 }
 
 // observation is an observation as `up` reads it.
 type observation struct{ clusters.Observation }
 
 // judge derives a verdict from an observation. docs/design/how-it-works.md shows the rules as a table.
-func judge(of clusters.Observation, r request) verdict {
-	o := observation{of}
+func judge(observed clusters.Observation, r request) verdict {
+	o := observation{observed}
 	switch {
 	case o.Bootstrap.State == clusters.BootstrapForeign:
 		return verdict{decision: refuse, refusal: o.Bootstrap.Err}
@@ -70,7 +71,7 @@ func judge(of clusters.Observation, r request) verdict {
 	}
 	switch o.Bootstrap.State {
 	case clusters.BootstrapActive:
-		return o.beforePivot(r)
+		return o.activeInBootstrap(r)
 	case clusters.BootstrapPaused:
 		return o.halfMoved(r)
 	case clusters.BootstrapMoved:
@@ -82,12 +83,12 @@ func judge(of clusters.Observation, r request) verdict {
 // teardownRequested refuses because a `down` was begun: `up` must not build on what is being deleted.
 func (o observation) teardownRequested(r request) verdict {
 	holder := r.target
-	own := o.Management.Holds.Cluster(r.cluster)
+	cluster := o.Management.Holds.Cluster(r.cluster)
 	if o.Bootstrap.Down {
-		holder, own = r.source, o.Bootstrap.Holds.Cluster(r.cluster)
+		holder, cluster = r.source, o.Bootstrap.Holds.Cluster(r.cluster)
 	}
 	what, hint := "is being deleted", "Run cluster-init down "+r.environment+" to go on."
-	if own != nil && !own.Deleting {
+	if cluster != nil && !cluster.Deleting {
 		what = "is being taken down"
 		hint += " If it is to be kept after all: " + pivot.Kubectl(holder, r.scope()) +
 			" annotate clusters.cluster.x-k8s.io " + r.cluster + " " + owned.DownAnnotation +
@@ -102,7 +103,7 @@ func (o observation) silentBootstrap(r request) verdict {
 	if o.Bootstrap.NotChecked {
 		what = "whether there is a bootstrap cluster, and what it holds, is not known"
 	}
-	return verdict{decision: refuse, again: fault.CodeOf(o.Bootstrap.Err) != fault.Usage, refusal: fault.Wrap(
+	return verdict{decision: refuse, retryable: fault.CodeOf(o.Bootstrap.Err) != fault.Usage, refusal: fault.Wrap(
 		fmt.Errorf("%s: %w", what, o.Bootstrap.Err), fault.CodeOr(o.Bootstrap.Err, fault.ClusterUnreachable),
 		bootstrapHint(o, r))}
 }
@@ -111,24 +112,24 @@ func bootstrapHint(o observation, r request) string {
 	if o.Bootstrap.Remedy != "" {
 		return o.Bootstrap.Remedy
 	}
-	if r.node == "" {
+	if r.bootstrapContainer == "" {
 		return fault.HintOf(o.Bootstrap.Err)
 	}
 	if o.Management.State == clusters.ManagementActive {
-		return "See why: docker logs " + r.node + ". The management cluster holds its own definition: if the " +
+		return "See reason: docker logs " + r.bootstrapContainer + ". The management cluster holds its own definition: if the " +
 			"bootstrap cluster held nothing else, delete it with docker rm -f -v " +
-			r.node + ", and run the same command again."
+			r.bootstrapContainer + ", and run the same command again."
 	}
-	return "See why: docker logs " + r.node +
+	return "See reason: docker logs " + r.bootstrapContainer +
 		". It may hold the only definition of the management cluster, so do not " +
-		"delete it: run docker restart " + r.node +
+		"delete it: run docker restart " + r.bootstrapContainer +
 		" and the same command again. If nothing of the environment is needed, run cluster-init cleanup " +
 		r.environment + "."
 }
 
-// beforePivot judges if the Cluster is active in the bootstrap cluster. That cluster then has the whole definition, and
+// activeInBootstrap judges if the Cluster is active in the bootstrap cluster. That cluster then has the whole definition, and
 // is authoritative, unless the management cluster holds the same.
-func (o observation) beforePivot(r request) verdict {
+func (o observation) activeInBootstrap(r request) verdict {
 	switch o.Management.State {
 	case clusters.ManagementActive, clusters.ManagementPaused:
 		return o.halfMoved(r)
@@ -139,18 +140,18 @@ func (o observation) beforePivot(r request) verdict {
 		if !o.Management.Proven {
 			return o.unproven(r)
 		}
-		return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the management cluster does " +
+		return verdict{decision: beforePivot, reason: "the bootstrap cluster holds the definition; the management cluster does " +
 			"not answer yet"}
 	case clusters.ManagementEmpty:
 		switch {
 		case o.Bootstrap.Suspended && pivot.Judge(o.Bootstrap.Holds, o.Management.Holds, r.scope()).NothingMoved():
-			return verdict{decision: begun, why: "the bootstrap cluster holds the definition; a pivot was begun, and " +
+			return verdict{decision: begun, reason: "the bootstrap cluster holds the definition; a pivot was begun, and " +
 				"has moved nothing yet"}
 		case o.Bootstrap.Suspended: // a move may have created something on the target before its Cluster
-			return verdict{decision: finish, why: "the bootstrap cluster holds the definition, and a pivot was begun"}
+			return verdict{decision: finish, reason: "the bootstrap cluster holds the definition, and a pivot was begun"}
 		}
 	}
-	return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the pivot is ahead"}
+	return verdict{decision: beforePivot, reason: "the bootstrap cluster holds the definition; the pivot is ahead"}
 }
 
 // halfMoved judges if both clusters may hold objects, as package pivot does.
@@ -166,16 +167,16 @@ func (o observation) halfMoved(r request) verdict {
 	// Otherwise a person paused the Cluster, and no pivot began.
 	if state.Recovery() != nil && o.Bootstrap.Suspended && o.Management.Cluster != nil {
 		return verdict{decision: finish,
-			why: fmt.Sprintf("an earlier move of the definition was interrupted (%s): it is finished", state.Stage)}
+			reason: fmt.Sprintf("an earlier move of the definition was interrupted (%s): it is finished", state.Stage)}
 	}
 	if err := state.Err(r.source, r.target, r.scope()); err != nil {
 		return verdict{decision: refuse, refusal: err}
 	}
 	if state.Phase == pivot.Done {
-		return verdict{decision: pivoted, why: "the management cluster holds its own definition; what is left in the " +
+		return verdict{decision: pivoted, reason: "the management cluster holds its own definition; what is left in the " +
 			"bootstrap cluster is paused"}
 	}
-	return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the pivot is ahead"}
+	return verdict{decision: beforePivot, reason: "the bootstrap cluster holds the definition; the pivot is ahead"}
 }
 
 // pausedByHand refuses because a person has paused the Cluster in the bootstrap cluster. A move cannot run then, and
@@ -198,14 +199,14 @@ func (o observation) moved(r request) verdict {
 	switch o.Management.State {
 	case clusters.ManagementActive:
 		if !o.Bootstrap.Holds.Empty() {
-			if r.node == "" { // the user's own bootstrap cluster stays, and may hold objects of others
+			if r.bootstrapContainer == "" { // the user's own bootstrap cluster stays, and may hold objects of others
 				left := o.leftovers(r)
-				return verdict{decision: pivoted, why: "the management cluster holds its own definition",
+				return verdict{decision: pivoted, reason: "the management cluster holds its own definition",
 					warning: left.refusal.Error()}
 			}
 			return o.leftovers(r)
 		}
-		return verdict{decision: pivoted, why: "the management cluster holds its own definition, the bootstrap " +
+		return verdict{decision: pivoted, reason: "the management cluster holds its own definition, the bootstrap " +
 			"cluster none"}
 	case clusters.ManagementPaused:
 		if v := o.halfMoved(r); v.decision == finish {
@@ -247,7 +248,7 @@ func (o observation) leftovers(r request) verdict {
 func (o observation) withoutDefinition(r request) verdict {
 	switch o.Management.State {
 	case clusters.ManagementActive:
-		return verdict{decision: pivoted, why: "the management cluster holds its own definition"}
+		return verdict{decision: pivoted, reason: "the management cluster holds its own definition"}
 	case clusters.ManagementPaused:
 		return o.pausedTarget(r)
 	case clusters.ManagementEmpty:
@@ -255,15 +256,15 @@ func (o observation) withoutDefinition(r request) verdict {
 			"no bootstrap cluster does",
 			r.cluster, o.Management.Cluster.Config.Host))
 	}
-	none := verdict{decision: fresh, why: "nothing of it exists: a fresh start"}
+	absent := verdict{decision: fresh, reason: "nothing of it exists: a fresh start"}
 	switch o.Bootstrap.State {
 	case clusters.BootstrapUnfinished:
-		none.why, none.warning = "nothing else of it exists: the bootstrap cluster is made again",
+		absent.reason, absent.warning = "nothing else of it exists: the bootstrap cluster is made again",
 			"the bootstrap cluster was never finished"
 	case clusters.BootstrapEmpty:
-		none = verdict{decision: goOn, why: "the bootstrap cluster answers, and holds no definition yet"}
+		absent = verdict{decision: beforePivot, reason: "the bootstrap cluster answers, and holds no definition yet"}
 	}
-	return o.withoutMachines(r, none)
+	return o.withoutMachines(r, absent)
 }
 
 // pausedTarget refuses because the management cluster's own Cluster is paused, and no other cluster holds it.

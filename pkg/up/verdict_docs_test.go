@@ -60,13 +60,13 @@ func TestThePageShowsTheVerdicts(t *testing.T) {
 func expectCell(t *testing.T, where, cell string, o clusters.Observation) {
 	t.Helper()
 	word := strings.TrimRight(cell, " ¹²³⁴⁵⁶⁷")
-	want, known := map[string]decision{"fresh start": fresh, "go on": goOn, "refuse": refuse, "pivoted": pivoted,
+	want, known := map[string]decision{"fresh start": fresh, "go on": beforePivot, "refuse": refuse, "pivoted": pivoted,
 		"finish": finish, "start it, look again": start}[word]
 	if strings.Contains(cell, "⁵") {
 		o.Bootstrap.Suspended = true
 	}
-	if v := judge(o, thisRun); !known || v.decision != want || v.again != strings.Contains(cell, "³") {
-		t.Errorf("%s: %s (asked again: %v), the page says %q", where, v.decision, v.again, cell)
+	if v := judge(o, thisRun); !known || v.decision != want || v.retryable != strings.Contains(cell, "³") {
+		t.Errorf("%s: %s (asked again: %v), the page says %q", where, v.decision, v.retryable, cell)
 	}
 }
 
@@ -82,7 +82,7 @@ func expectFootnotes(t *testing.T, b clusters.BootstrapState, m clusters.Managem
 	}
 	none := fresh
 	if b == clusters.BootstrapEmpty {
-		none = goOn
+		none = beforePivot
 	}
 	expect("¹", refuse, machines(provider.Machine{Name: "demo-abc"}))
 	expect("²", none, func(o *clusters.Observation) { o.LocalEvidence.Building = true })

@@ -12,19 +12,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// withoutMachines returns none if no machine of the cluster exists. A second set of machines next to the first would
+// withoutMachines returns absent if no machine of the cluster exists. A second set of machines next to the first would
 // make two clusters of one name.
-func (o observation) withoutMachines(r request, none verdict) verdict {
+func (o observation) withoutMachines(r request, absent verdict) verdict {
 	silent := o.Management.State == clusters.ManagementSilent
 	switch {
 	case silent && o.Management.Answered:
 		return o.silentManagement(r, "it has answered to this run before")
 	case errors.Is(o.MachinesErr, provider.ErrNotSupported) && !silent:
-		return o.perhapsBuilt(r, none)
+		return o.perhapsBuilt(r, absent)
 	case errors.Is(o.MachinesErr, provider.ErrNotSupported):
 		return o.perhapsGone(r, "nobody else can be asked whether it exists")
 	case o.MachinesErr != nil:
-		return verdict{decision: refuse, again: true, refusal: fault.Wrap(
+		return verdict{decision: refuse, retryable: true, refusal: fault.Wrap(
 			fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr),
 			fault.CodeOr(o.MachinesErr, fault.ClusterUnreachable),
 			cmp.Or(fault.HintOf(o.MachinesErr), "Run the same command again when it can be asked."))}
@@ -49,31 +49,31 @@ func (o observation) withoutMachines(r request, none verdict) verdict {
 	case silent && !o.LocalEvidence.Building:
 		return o.perhapsGone(r, "only its kubeconfig tells of it: it may manage itself where this run finds no machine")
 	case silent:
-		none.warning = fmt.Sprintf("%s names a cluster that does not answer: as no pivot was made from here and no "+
+		absent.warning = fmt.Sprintf("%s names a cluster that does not answer: as no pivot was made from here and no "+
 			"machine of it exists in %s, it is taken for gone, and the file is renamed",
 			strings.Join(o.Management.Files, ", "), r.place)
 	}
-	return none
+	return absent
 }
 
-// perhapsBuilt returns none if the user says that the cluster is new, or the bootstrap cluster of an earlier run proves
+// perhapsBuilt returns absent if the user says that the cluster is new, or the bootstrap cluster of an earlier run proves
 // it. The provider cannot list machines: another machine or CI job may have built the cluster. A second cluster of its
 // name would work against it.
-func (o observation) perhapsBuilt(r request, none verdict) verdict {
-	earlier := o.Bootstrap.State != clusters.BootstrapAbsent && r.node != "" // by a run that was allowed to begin
-	if r.isNew || earlier {
-		none.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made "+
+func (o observation) perhapsBuilt(r request, absent verdict) verdict {
+	earlier := o.Bootstrap.State != clusters.BootstrapAbsent && r.bootstrapContainer != "" // by a run that was allowed to begin
+	if r.confirmedNew || earlier {
+		absent.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made "+
 			"some, stop now", r.place, r.cluster)
-		return none
+		return absent
 	}
-	look := ""
-	if r.find != "" {
-		look = " See what exists: " + r.find + "."
+	listHint := ""
+	if r.listCommand != "" {
+		listHint = " See what exists: " + r.listCommand + "."
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
 		fmt.Sprintf("it is not known whether %s exists already: %s cannot be asked for its machines, and no "+
 			"kubeconfig names it", r.cluster, r.place),
-		"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+"."+look+
+		"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+"."+listHint+
 			" If it is a new cluster, add --new "+r.cluster+".")}
 }
 
@@ -98,7 +98,7 @@ func (o observation) perhapsGone(r request, because string) verdict {
 	return v
 }
 
-// ifGone returns how a person confirms that the cluster is gone: by removing the kubeconfigs that name it.
+// ifGone returns the hint how a person confirms that the cluster is gone: by removing the kubeconfigs that name it.
 func (o observation) ifGone(r request) string {
 	var remove []string
 	if len(o.Management.Files) > 0 {
@@ -125,7 +125,7 @@ func (o observation) silentManagement(r request, because string) verdict {
 	}
 	err := fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err)
 	if clusters.Answered(o.Management.Err) { // wrong credentials and certificates do not go away by themselves
-		return verdict{decision: refuse, again: true, refusal: fault.Wrap(err, fault.ClusterUnreachable, hint)}
+		return verdict{decision: refuse, retryable: true, refusal: fault.Wrap(err, fault.ClusterUnreachable, hint)}
 	}
-	return verdict{decision: refuse, again: true, refusal: fault.Retryable(err, fault.ClusterUnreachable, hint)}
+	return verdict{decision: refuse, retryable: true, refusal: fault.Retryable(err, fault.ClusterUnreachable, hint)}
 }

@@ -35,7 +35,7 @@ func TestASilentManagementClusterWithoutMachines(t *testing.T) {
 			"it is not known whether a pivot was made (permission denied)"},
 	} {
 		for b, otherwise := range map[clusters.BootstrapState]decision{clusters.BootstrapAbsent: fresh,
-			clusters.BootstrapUnfinished: fresh, clusters.BootstrapEmpty: goOn} {
+			clusters.BootstrapUnfinished: fresh, clusters.BootstrapEmpty: beforePivot} {
 			o := seen(b, clusters.ManagementSilent)
 			o.LocalEvidence, o.Management.Files = tc.traces, []string{"/mine", "/state/kube config"}
 			v := judge(o, thisRun)

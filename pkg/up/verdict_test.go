@@ -54,7 +54,7 @@ func seen(b clusters.BootstrapState, m clusters.ManagementState, machines ...pro
 }
 
 var thisRun = request{environment: "env", cluster: "demo", namespace: "ns", place: "Docker",
-	node: "demo-bootstrap-control-plane", kubeconfig: "/state/kubeconfig", backups: "/state"}
+	bootstrapContainer: "demo-bootstrap-control-plane", kubeconfig: "/state/kubeconfig", backups: "/state"}
 
 // The table of verdicts without machines: a row for each state of the bootstrap cluster, a column for each of the
 // management cluster. A refusal is the fault of its exit code; ? means that it is retried for a while.
@@ -92,7 +92,7 @@ func short(v verdict) string {
 	if v.decision != refuse {
 		return string(v.decision)
 	}
-	if v.again {
+	if v.retryable {
 		return string(fault.CodeOf(v.refusal)) + "?"
 	}
 	return string(fault.CodeOf(v.refusal))
@@ -206,25 +206,25 @@ func TestVerdictsOnMachines(t *testing.T) {
 // folder would build a second one. A bootstrap cluster that the user provides proves nothing.
 func TestACloudThatCannotBeAskedNeedsAWord(t *testing.T) {
 	for name, tc := range map[string]struct {
-		b     clusters.BootstrapState
-		m     clusters.ManagementState
-		isNew bool
-		node  string
-		want  string
+		b            clusters.BootstrapState
+		m            clusters.ManagementState
+		confirmedNew bool
+		node         string
+		want         string
 	}{
-		"nothing is known": {clusters.BootstrapAbsent, clusters.ManagementAbsent, false, thisRun.node,
+		"nothing is known": {clusters.BootstrapAbsent, clusters.ManagementAbsent, false, thisRun.bootstrapContainer,
 			"cluster/unreachable"},
-		"it is new": {clusters.BootstrapAbsent, clusters.ManagementAbsent, true, thisRun.node,
+		"it is new": {clusters.BootstrapAbsent, clusters.ManagementAbsent, true, thisRun.bootstrapContainer,
 			"fresh"},
 		"a bootstrap cluster of the user's": {clusters.BootstrapEmpty, clusters.ManagementAbsent, false, "",
 			"cluster/unreachable"},
 		"the same, and it is new": {clusters.BootstrapEmpty, clusters.ManagementAbsent, true, "", "go on"},
 		"it is new, and a kubeconfig names it": {clusters.BootstrapAbsent, clusters.ManagementSilent, true,
-			thisRun.node,
+			thisRun.bootstrapContainer,
 			"cluster/unreachable?"},
 	} {
 		r := thisRun
-		r.isNew, r.node, r.find = tc.isNew, tc.node, "aws list"
+		r.confirmedNew, r.bootstrapContainer, r.listCommand = tc.confirmedNew, tc.node, "aws list"
 		o := seen(tc.b, tc.m)
 		o.MachinesErr = provider.ErrNotSupported
 		v := judge(o, r)
@@ -253,7 +253,7 @@ func TestRefusalsSayWhatHelps(t *testing.T) {
 			clusters.ManagementActive, clusters.ManagementPaused} {
 			v := judge(seen(b, m), thisRun)
 			if v.decision != refuse {
-				if v.why == "" {
+				if v.reason == "" {
 					t.Errorf("%s, %s: nothing says why to %s", b, m, v.decision)
 				}
 				continue
@@ -380,7 +380,7 @@ func TestWhatAMoveLeftIsNamed(t *testing.T) {
 // inspected.
 func TestABootstrapClusterOfTheUsersOwn(t *testing.T) {
 	own := thisRun
-	own.node = ""
+	own.bootstrapContainer = ""
 	left := seen(clusters.BootstrapMoved, clusters.ManagementActive)
 	left.Bootstrap.Holds.Objects = []capi.Object{{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns",
 		Name: "of-a-tenant"}}
@@ -469,7 +469,7 @@ func TestByItself(t *testing.T) {
 	} {
 		o := Outlook{Observation: seen(tc.bootstrap, tc.management)}
 		o.Bootstrap.NotChecked, o.Management.Down = tc.notChecked, tc.down
-		if got := o.ByItself(); got != tc.want {
+		if got := o.SelfManagedBootstrapNotChecked(); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -1,0 +1,42 @@
+package up
+
+import (
+	"context"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/registry"
+)
+
+// look finds how far an earlier run got, and refuses if that is not known. It starts stopped containers, acquires
+// leases and saves the kubeconfig. The later phases rely on its verdict.
+type look struct {
+	decider *decider
+	engine  *docker.Client
+	cluster string
+	changes changes
+	resumes *bool                          // run sets it
+	apply   func(*environment.Environment) // sets what the later phases apply
+}
+
+func (l look) run(ctx context.Context, report pipeline.Reporter) error {
+	if err := registry.CheckOurs(ctx, l.engine, l.cluster); err != nil {
+		return err
+	}
+	o, v, err := l.decider.DecideLeased(ctx, report)
+	if err != nil {
+		return err
+	}
+	applied, err := l.changes.check(ctx, o, v, report)
+	if err != nil {
+		return err
+	}
+	l.apply(applied)
+	if v.warning != "" {
+		report.Warn("%s", v.warning)
+	}
+	*l.resumes = v.decision != fresh
+	report.Progress("%s", v.reason)
+	return l.decider.UseAndSave(o)
+}
