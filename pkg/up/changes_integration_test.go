@@ -83,7 +83,8 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 		t.Errorf("a newer Flux before any machine exists: %v", err)
 	}
 	nothingBuilt.Machines = []provider.Machine{{Name: "one"}}
-	if _, err := u.check(ctx, nothingBuilt, verdict{decision: beforePivot}, silence{}); !strings.Contains(fault.HintOf(err),
+	if _, err := u.check(ctx, nothingBuilt, verdict{decision: beforePivot}, silence{}); !strings.Contains(
+		fault.HintOf(err),
 		"--allow-changes cluster.worker.replicas,flux.") {
 		t.Errorf("a newer Flux and fewer workers: %v", err)
 	}

@@ -15,8 +15,8 @@ import (
 type world interface {
 	// Connected returns one of the two clusters by its name. It returns an error if that cluster has not answered.
 	Connected(name string) (*kube.Cluster, error)
-	// currentDecision returns how far the move of the definition is: fresh, beforePivot or begun before the pivot, finish
-	// during it, pivoted after it. It returns start if something is stopped. It changes nothing in the clusters.
+	// currentDecision returns how far the move of the definition is: fresh, beforePivot or begun before the pivot,
+	// finish during it, pivoted after it. It returns start if something is stopped. It changes nothing in the clusters.
 	currentDecision(context.Context) (decision, error)
 	// confirm observes again right before a step that cannot be undone. It fails unless the new verdict is wanted.
 	confirm(context.Context, decision) (clusters.Observation, error)

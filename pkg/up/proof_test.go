@@ -26,7 +26,8 @@ func TestProofSaysWhatLacks(t *testing.T) {
 			"was not seen to manage itself", 1},
 		"machines are left": {[]look{{proof: proof{manages: true, machinesChecked: true, unmet: replaced}}},
 			"all its machines", "manages itself, but was not seen to have all its machines", 1},
-		"then the time is up within a look": {[]look{{proof: proof{manages: true, machinesChecked: true, unmet: replaced}},
+		"then the time is up within a look": {[]look{
+			{proof: proof{manages: true, machinesChecked: true, unmet: replaced}},
 			{err: refused}}, "all its machines", "manages itself, but was not seen to have all its machines", 1},
 		"its machines could not be looked at": {[]look{{proof: proof{unmet: replaced}},
 			{proof: proof{manages: true}, err: refused}}, "all its machines",

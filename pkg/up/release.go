@@ -57,8 +57,8 @@ func componentNames(env *environment.Environment, phase environment.Phase) ([]st
 // followOptions returns the options for following a cluster. dependency is another cluster whose components can block
 // it. Nil means that there is none.
 func (r releases) followOptions(dependency *kube.Cluster) rollout.Options {
-	return rollout.Options{Heartbeat: r.heartbeat, Now: r.now, Kinds: r.kinds, Beside: dependency, Cluster: r.clusterKey(),
-		Causes: r.causes, KeepWaiting: r.keepWaiting}
+	return rollout.Options{Heartbeat: r.heartbeat, Now: r.now, Kinds: r.kinds, Beside: dependency,
+		Cluster: r.clusterKey(), Causes: r.causes, KeepWaiting: r.keepWaiting}
 }
 
 // follow watches the progress of a cluster until it reaches g.
@@ -86,7 +86,8 @@ func (r releases) checkSource(
 	return r.forPhase(phase, true).CheckSource(ctx, c, r.followOptions(nil), report)
 }
 
-// sync applies the release of the management cluster. It waits until the release and the objects of alsoReady are ready.
+// sync applies the release of the management cluster. It waits until the release and the objects of alsoReady are
+// ready.
 func (r releases) sync(ctx context.Context, c *kube.Cluster, definition bool, dependency *kube.Cluster,
 	report pipeline.Reporter, alsoReady ...rollout.Key) error {
 	release := r.forPhase(environment.Management, definition)

@@ -61,8 +61,8 @@ func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
 	return r.decider.UseAndSave(o)
 }
 
-// rollbackBegun reports whether an earlier rollback has begun to move. Suspended Flux does not prove it: the rollback may
-// have been killed or refused right after that. The management cluster may be healthy again since.
+// rollbackBegun reports whether an earlier rollback has begun to move. Suspended Flux does not prove it: the rollback
+// may have been killed or refused right after that. The management cluster may be healthy again since.
 func rollbackBegun(o clusters.Observation, scope clusters.Scope) bool {
 	return o.Management.Suspended && !pivot.Judge(o.Management.Holds, o.Bootstrap.Holds, scope).NothingMoved()
 }

@@ -97,14 +97,14 @@ func (s selfManagement) complete(ctx context.Context, management *kube.Cluster, 
 			strings.Join(names, ", "), strings.ReplaceAll(resume, "\n", "; "))
 	}
 	for _, machine := range replaced {
-		report.Warn("%s. If no new values have replaced it, see reason: kubectl -n %s get machines,events", machine,
+		report.Warn("%s. If no new values have replaced it, see why: kubectl -n %s get machines,events", machine,
 			s.releases.scope.Namespace)
 	}
 	return pivot.ForgetMachines(ctx, management, s.releases.scope)
 }
 
-// observe gives each part of an observation its own time limit. An API server that hangs must not delay the check whether
-// it is gone.
+// observe gives each part of an observation its own time limit. An API server that hangs must not delay the check
+// whether it is gone.
 func (s selfManagement) observe(ctx context.Context, management *kube.Cluster) (proof, error) {
 	unmet, err := s.managesItself(ctx, management)
 	if err != nil || len(unmet) > 0 {

@@ -116,19 +116,19 @@ func bootstrapHint(o observation, r request) string {
 		return fault.HintOf(o.Bootstrap.Err)
 	}
 	if o.Management.State == clusters.ManagementActive {
-		return "See reason: docker logs " + r.bootstrapContainer + ". The management cluster holds its own definition: if the " +
-			"bootstrap cluster held nothing else, delete it with docker rm -f -v " +
-			r.bootstrapContainer + ", and run the same command again."
+		return "See why: docker logs " + r.bootstrapContainer +
+			". The management cluster holds its own definition: if the bootstrap cluster held nothing else, " +
+			"delete it with docker rm -f -v " + r.bootstrapContainer + ", and run the same command again."
 	}
-	return "See reason: docker logs " + r.bootstrapContainer +
+	return "See why: docker logs " + r.bootstrapContainer +
 		". It may hold the only definition of the management cluster, so do not " +
 		"delete it: run docker restart " + r.bootstrapContainer +
 		" and the same command again. If nothing of the environment is needed, run cluster-init cleanup " +
 		r.environment + "."
 }
 
-// activeInBootstrap judges if the Cluster is active in the bootstrap cluster. That cluster then has the whole definition, and
-// is authoritative, unless the management cluster holds the same.
+// activeInBootstrap judges if the Cluster is active in the bootstrap cluster. That cluster then has the whole
+// definition, and is authoritative, unless the management cluster holds the same.
 func (o observation) activeInBootstrap(r request) verdict {
 	switch o.Management.State {
 	case clusters.ManagementActive, clusters.ManagementPaused:
@@ -140,15 +140,16 @@ func (o observation) activeInBootstrap(r request) verdict {
 		if !o.Management.Proven {
 			return o.unproven(r)
 		}
-		return verdict{decision: beforePivot, reason: "the bootstrap cluster holds the definition; the management cluster does " +
-			"not answer yet"}
+		return verdict{decision: beforePivot, reason: "the bootstrap cluster holds the definition; the management " +
+			"cluster does not answer yet"}
 	case clusters.ManagementEmpty:
 		switch {
 		case o.Bootstrap.Suspended && pivot.Judge(o.Bootstrap.Holds, o.Management.Holds, r.scope()).NothingMoved():
-			return verdict{decision: begun, reason: "the bootstrap cluster holds the definition; a pivot was begun, and " +
-				"has moved nothing yet"}
+			return verdict{decision: begun, reason: "the bootstrap cluster holds the definition; a pivot was begun, " +
+				"and has moved nothing yet"}
 		case o.Bootstrap.Suspended: // a move may have created something on the target before its Cluster
-			return verdict{decision: finish, reason: "the bootstrap cluster holds the definition, and a pivot was begun"}
+			return verdict{decision: finish,
+				reason: "the bootstrap cluster holds the definition, and a pivot was begun"}
 		}
 	}
 	return verdict{decision: beforePivot, reason: "the bootstrap cluster holds the definition; the pivot is ahead"}
@@ -173,8 +174,8 @@ func (o observation) halfMoved(r request) verdict {
 		return verdict{decision: refuse, refusal: err}
 	}
 	if state.Phase == pivot.Done {
-		return verdict{decision: pivoted, reason: "the management cluster holds its own definition; what is left in the " +
-			"bootstrap cluster is paused"}
+		return verdict{decision: pivoted, reason: "the management cluster holds its own definition; what is left in " +
+			"the bootstrap cluster is paused"}
 	}
 	return verdict{decision: beforePivot, reason: "the bootstrap cluster holds the definition; the pivot is ahead"}
 }

@@ -56,11 +56,12 @@ func (o observation) withoutMachines(r request, absent verdict) verdict {
 	return absent
 }
 
-// perhapsBuilt returns absent if the user says that the cluster is new, or the bootstrap cluster of an earlier run proves
-// it. The provider cannot list machines: another machine or CI job may have built the cluster. A second cluster of its
-// name would work against it.
+// perhapsBuilt returns absent if the user says that the cluster is new, or the bootstrap cluster of an earlier run
+// proves it. The provider cannot list machines: another machine or CI job may have built the cluster. A second cluster
+// of its name would work against it.
 func (o observation) perhapsBuilt(r request, absent verdict) verdict {
-	earlier := o.Bootstrap.State != clusters.BootstrapAbsent && r.bootstrapContainer != "" // by a run that was allowed to begin
+	// The bootstrap cluster is by an earlier run that was allowed to begin.
+	earlier := o.Bootstrap.State != clusters.BootstrapAbsent && r.bootstrapContainer != ""
 	if r.confirmedNew || earlier {
 		absent.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made "+
 			"some, stop now", r.place, r.cluster)
