@@ -6,7 +6,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/provider"
-	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // decider makes the verdicts of `down`.
@@ -16,71 +15,55 @@ func newDecider(w *clusters.World) *decider {
 	d := &decider{}
 	d.Decider = clusters.Decider[verdict]{World: w, Judge: func(o clusters.Observation) (verdict, clusters.Decision) {
 		v := judge(o, d.request(o))
-		return v, clusters.Decision{Start: v.decision == start, Refusal: v.refusal, Retryable: v.again, Reason: v.why}
+		return v, clusters.Decision{Start: v.decision == start, Refusal: v.refusal, Retryable: v.retryable,
+			Reason: v.reason}
 	}}
 	return d
 }
 
-// look observes the clusters until a decision is possible or its time is over. It changes, starts and writes nothing.
-// If something is stopped, it reports that at once.
-func (w *decider) look(ctx context.Context) (clusters.Observation, verdict, error) {
-	return w.Standing(ctx, w.Observe)
+// observe observes the clusters until a decision is possible or its time is over. It changes, starts and writes
+// nothing. If something is stopped, it returns at once.
+func (d *decider) observe(ctx context.Context) (clusters.Observation, verdict, error) {
+	return d.Standing(ctx, d.Observe)
 }
 
-// peekBootstrap observes as look does, but only the bootstrap cluster if that records the teardown of the Cluster. The
-// management cluster falls silent then, and each observation of it would run into its time limit.
-func (w *decider) peekBootstrap(ctx context.Context) (verdict, error) {
-	if side, there := w.ObserveBootstrap(ctx); there && side.Down {
+// peekBootstrap skips the management cluster while the bootstrap cluster records a teardown. A dying cluster would cost
+// a timeout each time.
+func (d *decider) peekBootstrap(ctx context.Context) (verdict, error) {
+	if side, found := d.ObserveBootstrap(ctx); found && side.Down {
 		o := clusters.Observation{Bootstrap: side,
 			Management:  clusters.ManagementSide{State: clusters.ManagementAbsent},
-			MachinesErr: provider.ErrNotSupported}
-		if v := judge(o, w.request(o)); v.decision != refuse {
+			MachinesErr: provider.ErrNotSupported} // The machines are not checked here.
+		if v := judge(o, d.request(o)); v.decision != refuse {
 			return v, nil
 		}
 	}
-	_, v, err := w.look(ctx)
+	_, v, err := d.observe(ctx)
 	return v, err
 }
 
-// confirm observes the clusters again before a step that cannot be undone. It fails unless the verdict allows the step.
-func (w *decider) confirm(ctx context.Context, allows decision) (clusters.Observation, error) {
-	return w.Confirm(ctx, func(v verdict) bool { return v.decision == allows }, stoppedMeanwhile())
+// confirm observes the clusters again before a step that cannot be undone. It fails unless the new verdict is
+// wanted.
+func (d *decider) confirm(ctx context.Context, wanted decision) (clusters.Observation, error) {
+	return d.Confirm(ctx, func(v verdict) bool { return v.decision == wanted }, stoppedMeanwhile())
 }
 
-// request returns the facts about this run that verdicts about o need.
-func (w *decider) request(o clusters.Observation) request {
+// request returns the run's facts that judge needs besides the observation.
+func (d *decider) request(o clusters.Observation) request {
 	return request{
-		environment: w.Argument, cluster: w.Cluster,
-		namespace: w.Namespace, place: w.Provider.Place(),
-		bootstrap: w.Side(o.Bootstrap.Cluster), management: w.Side(o.Management.Cluster),
+		environment: d.Argument, cluster: d.Cluster,
+		namespace: d.Namespace, place: d.Provider.Place(),
+		bootstrap: d.Side(o.Bootstrap.Cluster), management: d.Side(o.Management.Cluster),
 	}
 }
 
-// look finds how far an earlier run got, and refuses if that is not known. It starts managed containers that are
-// stopped, and changes nothing else.
+// look finds how far an earlier run got, and refuses if that is not known. It starts stopped containers, acquires
+// leases and saves the kubeconfig.
 type look struct {
 	world  world
 	others otherClusters
-	// keep makes the later phases use the values that the cluster keeps: the values of this shell do not count.
+	// keep loads the values stored in the cluster for later phases.
 	keep func(context.Context, clusters.Observation, pipeline.Reporter)
-}
-
-// keepValues makes the run use the values that the cluster keeps. Values that cannot be read or used must not prevent
-// the deletion of the cluster.
-func (d *Run) keepValues(ctx context.Context, o clusters.Observation, report pipeline.Reporter) {
-	counts := o.Management.Cluster
-	if counts == nil {
-		counts = o.Bootstrap.Cluster
-	}
-	if counts == nil {
-		return
-	}
-	kept, err := rollout.Applied(ctx, counts, d.Environment)
-	if err != nil {
-		report.Warn("this run uses the values of the environment and of this shell: %v", err)
-		return
-	}
-	d.Environment = kept
 }
 
 func (l look) run(ctx context.Context, report pipeline.Reporter) error {
@@ -94,8 +77,8 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if o.Bootstrap.Down { // its machines are being deleted: do not wait for a lease there
 		l.world.EndLease(clusters.ManagementName)
 	}
-	report.Progress("%s", v.why)
-	if _, err := l.others.checkDeletable(ctx, o); err != nil { // before anything is created
+	report.Progress("%s", v.reason)
+	if _, err := l.others.findDeletable(ctx, o); err != nil { // before anything is created
 		return err
 	}
 	if err := l.world.UseAndSave(o); err != nil {

@@ -24,20 +24,20 @@ type deleteAndWait struct {
 
 // delete deletes one Cluster. Cluster API keeps it until all that belongs to it is gone. delete reports what it waits
 // for when that changes, and after each heartbeat.
-func (f deleteAndWait) delete(ctx context.Context, of clusters.Scope, report pipeline.Reporter) error {
+func (f deleteAndWait) delete(ctx context.Context, scope clusters.Scope, report pipeline.Reporter) error {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
-	var said time.Time
+	var reported time.Time
 	var last, awaited string
 	for {
-		own, leaving, err := f.look(ctx, of)
-		if err == nil && own == nil {
-			report.Progress("Cluster %s/%s is gone", of.Namespace, of.Cluster)
+		cluster, leaving, err := f.observe(ctx, scope)
+		if err == nil && cluster == nil {
+			report.Progress("Cluster %s/%s is gone", scope.Namespace, scope.Cluster)
 			return nil
 		}
-		if err == nil && !own.Deleting {
-			if err = f.cluster.Delete(ctx, unstructuredOf(own.Object)); client.IgnoreNotFound(err) == nil {
-				report.Progress("deleting %s", own)
+		if err == nil && !cluster.Deleting {
+			if err = f.cluster.Delete(ctx, unstructuredOf(cluster.Object)); client.IgnoreNotFound(err) == nil {
+				report.Progress("deleting %s", cluster)
 			}
 		}
 		if err != nil {
@@ -45,31 +45,31 @@ func (f deleteAndWait) delete(ctx context.Context, of clusters.Scope, report pip
 		} else {
 			awaited = waitsFor(leaving)
 		}
-		if awaited != last || f.now().Sub(said) >= f.heartbeat {
-			report.Waiting(fmt.Sprintf("the end of Cluster %s/%s: %s", of.Namespace, of.Cluster, awaited), nil)
-			last, said = awaited, f.now()
+		if awaited != last || f.now().Sub(reported) >= f.heartbeat {
+			report.Waiting(fmt.Sprintf("the end of Cluster %s/%s: %s", scope.Namespace, scope.Cluster, awaited), nil)
+			last, reported = awaited, f.now()
 		}
 		select {
 		case <-ctx.Done():
-			return fault.Retryable(fmt.Errorf("Cluster %s/%s is not gone yet, it waits for %s: %w", of.Namespace,
-				of.Cluster, awaited, ctx.Err()), fault.ComponentStuck,
+			return fault.Retryable(fmt.Errorf("Cluster %s/%s is not gone yet, it waits for %s: %w", scope.Namespace,
+				scope.Cluster, awaited, ctx.Err()), fault.ComponentStuck,
 				"Its controllers go on. See what the objects wait for, put that right, and run the same command again.")
 		case <-tick.C:
 		}
 	}
 }
 
-// look returns the Cluster, and the objects of its namespace that are being deleted. The Cluster is nil when it is
+// observe returns the Cluster, and the objects of its namespace that are being deleted. The Cluster is nil when it is
 // gone.
-func (f deleteAndWait) look(ctx context.Context, of clusters.Scope) (*capi.Cluster, []capi.Leaving, error) {
+func (f deleteAndWait) observe(ctx context.Context, scope clusters.Scope) (*capi.Cluster, []capi.Leaving, error) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
-	own, err := clusters.Own(ctx, f.cluster, of)
-	if err != nil || own == nil {
+	cluster, err := clusters.Own(ctx, f.cluster, scope)
+	if err != nil || cluster == nil {
 		return nil, nil, err
 	}
-	leaving, err := capi.Deleting(ctx, f.cluster, of.Namespace)
-	return own, leaving, err
+	leaving, err := capi.Deleting(ctx, f.cluster, scope.Namespace)
+	return cluster, leaving, err
 }
 
 // waitsFor names each object that is not gone yet, with the reason of its controller, or with its finalizers.

@@ -108,7 +108,7 @@ func (r taking) Waiting(what string, objects []event.Object) {
 // seenWorld is a fake world: the management cluster holds its definition.
 type seenWorld struct{ world }
 
-func (seenWorld) look(context.Context) (clusters.Observation, verdict, error) {
+func (seenWorld) observe(context.Context) (clusters.Observation, verdict, error) {
 	return clusters.Observation{Management: clusters.ManagementSide{State: clusters.ManagementActive,
 			Cluster: shared.Client}},
 		verdict{decision: moveBack}, nil
@@ -132,7 +132,7 @@ func workload(ctx context.Context, t *testing.T, scope clusters.Scope, bye delet
 		return func(context.Context, clusters.Side, clusters.Side, clusters.Scope) error { return err }
 	}
 	w := workloadClusters{world: seenWorld{}, others: otherClusters{scope: scope, environment: "env"},
-		deletion: func(*kube.Cluster) deleteAndWait { return bye }, fit: fits(unfit)}
+		deletion: func(*kube.Cluster) deleteAndWait { return bye }, checkMove: fits(unfit)}
 	if said, err := reporting(ctx, w.run); err != nil || !strings.Contains(said, "none") {
 		t.Errorf("without others: %v: %s", err, said)
 	}
@@ -147,7 +147,7 @@ func workload(ctx context.Context, t *testing.T, scope clusters.Scope, bye delet
 		fault.CodeOf(err) != fault.CleanupRefused {
 		t.Errorf("one that was not shown: %v", err)
 	}
-	w.others.agreed = []string{"tenants/one"}
+	w.others.confirmed = []string{"tenants/one"}
 	shared.Patch(ctx, t, tenant, `{"spec":{"paused":true}}`)
 	if _, err := reporting(ctx, w.run); fault.CodeOf(err) != fault.CleanupRefused ||
 		!strings.Contains(err.Error(), "paused") {
@@ -161,7 +161,7 @@ func workload(ctx context.Context, t *testing.T, scope clusters.Scope, bye delet
 		tenant.GetDeletionTimestamp() != nil {
 		t.Errorf("it was deleted although the definition cannot be moved back: %v", err)
 	}
-	w.fit = fits(nil)
+	w.checkMove = fits(nil)
 	if _, err := reporting(ctx, func(ctx context.Context, r pipeline.Reporter) error {
 		return w.run(ctx, taking{r, func() { goes(tenant) }})
 	}); err != nil {

@@ -20,11 +20,11 @@ import (
 
 // deletion deletes the Cluster in the bootstrap cluster, and watches until it is gone.
 type deletion struct {
-	world  world
-	others otherClusters
-	scope  clusters.Scope
-	report time.Duration // how often it reports what it waits for
-	now    func() time.Time
+	world     world
+	others    otherClusters
+	scope     clusters.Scope
+	heartbeat time.Duration // how often it reports what it waits for
+	now       func() time.Time
 }
 
 func (d deletion) check(ctx context.Context) (pipeline.Status, error) {
@@ -32,7 +32,7 @@ func (d deletion) check(ctx context.Context) (pipeline.Status, error) {
 	if err != nil || v.decision != sweep {
 		return pipeline.Status{}, err
 	}
-	return pipeline.Status{State: pipeline.Done, Message: v.why}, nil
+	return pipeline.Status{State: pipeline.Done, Message: v.reason}, nil
 }
 
 // run confirms the decision again first. It makes sure that nothing recreates the Cluster: it suspends Flux, and marks
@@ -45,7 +45,7 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := d.others.requireNone(ctx, o); err != nil {
 		return err
 	}
-	if own := o.Bootstrap.Holds.Cluster(d.scope.Cluster); own != nil && !own.Deleting && o.Bootstrap.Down &&
+	if self := o.Bootstrap.Holds.Cluster(d.scope.Cluster); self != nil && !self.Deleting && o.Bootstrap.Down &&
 		o.Management.State == clusters.ManagementSilent {
 		return observation{o}.silentManagement(d.world.request(o),
 			"whether it manages other clusters is not known").refusal
@@ -64,24 +64,24 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	d.world.EndLease(clusters.ManagementName) // the cluster's API server goes with its machines
-	return deleteAndWait{cluster: c, heartbeat: d.report, now: d.now}.delete(ctx, d.scope, report)
+	return deleteAndWait{cluster: c, heartbeat: d.heartbeat, now: d.now}.delete(ctx, d.scope, report)
 }
 
 // mark records on the management cluster's own Cluster, if c holds it, that the Cluster is taken down. The record moves
 // with the Cluster.
 func mark(ctx context.Context, c *kube.Cluster, scope clusters.Scope) error {
-	own, err := clusters.Own(ctx, c, scope)
+	self, err := clusters.Own(ctx, c, scope)
 	if err != nil {
 		return err
 	}
-	if own == nil || own.Annotations[owned.DownAnnotation] != "" {
+	if self == nil || self.Annotations[owned.DownAnnotation] != "" {
 		return nil
 	}
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.DownAnnotation,
 		owned.SuspendedFor(scope.Namespace, scope.Cluster))
-	if err := c.Patch(ctx, unstructuredOf(own.Object),
+	if err := c.Patch(ctx, unstructuredOf(self.Object),
 		client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		return fault.Retryable(fmt.Errorf("note on %s that it is taken down: %w", own, err), fault.ClusterUnreachable,
+		return fault.Retryable(fmt.Errorf("note on %s that it is taken down: %w", self, err), fault.ClusterUnreachable,
 			"Nothing was deleted. Run the same command again.")
 	}
 	return nil

@@ -14,10 +14,10 @@ import (
 // leftovers runs cleanup for what is left: the bootstrap cluster, the registry, volumes, files, and what controllers
 // have created in a cloud.
 type leftovers struct {
-	world  world
-	others otherClusters
-	asked  Options
-	leases *lease.Set
+	world   world
+	others  otherClusters
+	options Options
+	leases  *lease.Set
 }
 
 // run forces cleanup only if the bootstrap cluster records the teardown of the Cluster. Otherwise it is not known why a
@@ -30,14 +30,14 @@ func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := l.others.requireNone(ctx, o); err != nil { // they would be deleted with the bootstrap cluster
 		return err
 	}
-	cleaner := l.asked.Cleaner
+	cleaner := l.options.Cleaner
 	cleaner.Forced, cleaner.Leases = o.Bootstrap.Down, l.leases
 	cleaner.OnResult = func(r cleanup.Result) { report.Progress("%s", r) }
 	plan, err := cleaner.Plan(ctx)
 	if err != nil {
 		return err
 	}
-	if plan, err = cleaner.Claim(ctx, l.asked.Observer, plan); err != nil {
+	if plan, err = cleaner.Claim(ctx, l.options.Observer, plan); err != nil {
 		return l.withRetryHint(err)
 	}
 	deleted := 0
@@ -53,7 +53,7 @@ func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
 }
 
 func (l leftovers) withRetryHint(err error) error {
-	env := l.asked.Environment
+	env := l.options.Environment
 	return fault.Wrap(err, fault.CodeOr(err, fault.CleanupFailed),
 		"Run the same command again. What is left is shown, and deleted if you insist, by cluster-init cleanup "+
 			env.Argument()+" --yes --force "+env.ClusterName()+".")
@@ -66,12 +66,12 @@ func inOrder(plan cleanup.Plan) []cleanup.Plan {
 	}
 	files := func(i cleanup.Item) bool { return i.Kind == cleanup.File }
 	var parts []cleanup.Plan
-	for _, is := range []func(cleanup.Item) bool{func(i cleanup.Item) bool { return !last(i) && !files(i) }, files,
-		last} {
+	first := func(i cleanup.Item) bool { return !last(i) && !files(i) }
+	for _, selects := range []func(cleanup.Item) bool{first, files, last} {
 		part := plan
 		part.Delete = nil
 		for _, item := range plan.Delete {
-			if is(item) {
+			if selects(item) {
 				part.Delete = append(part.Delete, item)
 			}
 		}

@@ -10,17 +10,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// moveHome moves the definition out of the management cluster: a pivot with the sides exchanged, and as safe.
-type moveHome struct {
-	world  world
-	others otherClusters
-	scope  clusters.Scope
-	asked  Options
-	move   pivot.Mover
-	now    func() time.Time
+// moveBackPhase runs a pivot from the management to the bootstrap cluster, with the same checks.
+type moveBackPhase struct {
+	world   world
+	others  otherClusters
+	scope   clusters.Scope
+	options Options
+	move    pivot.Mover
+	now     func() time.Time
 }
 
-func (m moveHome) run(ctx context.Context, report pipeline.Reporter) error {
+func (m moveBackPhase) run(ctx context.Context, report pipeline.Reporter) error {
 	bootstrap, err := m.world.Connected(clusters.BootstrapName)
 	if err != nil {
 		return err
@@ -41,11 +41,10 @@ func (m moveHome) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	result, err := pivot.Run(ctx, pivot.Input{
 		Source: m.world.Side(management), Target: m.world.Side(bootstrap), Back: true, Scope: m.scope,
-		BackupDir: m.asked.StateFolder, Recipients: m.asked.BackupRecipients, Signer: m.asked.BackupSigner,
-		Version: m.asked.Version, Patience: 2 * time.Minute, Flux: clusters.Suspension(management, m.scope),
-		Move: m.move,
-		Now:  m.now, Log: report.Log, Waiting: func(what string) { report.Progress("waiting: %s", what) },
-		// From here on `up` must not keep the cluster. A refused move leaves the cluster unchanged.
+		BackupDir: m.options.StateFolder, Recipients: m.options.BackupRecipients, Signer: m.options.BackupSigner,
+		Version: m.options.Version, Patience: 2 * time.Minute, Flux: clusters.Suspension(management, m.scope),
+		Move: m.move, Now: m.now, Log: report.Log, Waiting: func(what string) { report.Progress("waiting: %s", what) },
+		// Announce runs after all rules passed. The mark makes `up` refuse this cluster.
 		Announce: func(ctx context.Context) error { return mark(ctx, management, m.scope) },
 	})
 	if err != nil {

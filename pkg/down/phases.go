@@ -17,7 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// world is what the phases need of the decider. Only in tests it is another.
+// world is the part of the decider that the phases use. Tests replace it.
 type world interface {
 	// AskEngine asks the Docker engine, which publishes ports on the machine where it runs.
 	AskEngine(context.Context) (docker.Info, error)
@@ -25,8 +25,8 @@ type world interface {
 	UseAndSave(clusters.Observation) error
 	// Connected returns one of the two clusters by its name. It returns an error if that cluster has not answered.
 	Connected(name string) (*kube.Cluster, error)
-	// look reports how far the move of the definition is. It changes nothing.
-	look(context.Context) (clusters.Observation, verdict, error)
+	// observe returns how far the move of the definition is. It changes nothing.
+	observe(context.Context) (clusters.Observation, verdict, error)
 	// peekBootstrap does the same, and checks only the bootstrap cluster if that is enough.
 	peekBootstrap(context.Context) (verdict, error)
 	// confirm observes again, and fails unless the verdict has the given decision.
@@ -55,10 +55,10 @@ func PhaseNames() []string {
 func (d *Run) Phases() []pipeline.Phase {
 	phases := d.phases()
 	for i, p := range phases {
-		if phases[i].Run = func(ctx context.Context, report pipeline.Reporter) error {
-			return d.phases()[i].Run(
-				ctx, report)
-		}; p.Check != nil {
+		phases[i].Run = func(ctx context.Context, report pipeline.Reporter) error {
+			return d.phases()[i].Run(ctx, report)
+		}
+		if p.Check != nil {
 			phases[i].Check = func(ctx context.Context) (pipeline.Status, error) { return d.phases()[i].Check(ctx) }
 		}
 	}
@@ -66,7 +66,7 @@ func (d *Run) Phases() []pipeline.Phase {
 }
 
 func (d *Run) phases() []pipeline.Phase {
-	w, short, long := d.world, 10*time.Minute, d.Timeout
+	w, short, long := d.decider, 10*time.Minute, d.Timeout
 	wanted := bootstrap.Wanted{Supplies: d.Supplies, Environment: d.Environment, StateFolder: d.StateFolder,
 		Engine: w.Docker, Kind: w.Kind}
 	follow := rollout.Options{Heartbeat: d.Heartbeat, Now: w.Now, Kinds: w.Provider.Kinds(),
@@ -74,11 +74,11 @@ func (d *Run) phases() []pipeline.Phase {
 
 	others := d.otherClusters(d.Agreed)
 	look := look{world: w, others: others, keep: d.keepValues}
-	workload := workloadClusters{world: w, others: others, fit: pivot.CheckSides,
+	workload := workloadClusters{world: w, others: others, checkMove: pivot.CheckSides,
 		deletion: func(c *kube.Cluster) deleteAndWait {
 			return deleteAndWait{cluster: c, heartbeat: d.Heartbeat, now: w.Now}
 		}}
-	room := bootstrap.Preflight{Wanted: wanted, World: w}
+	preflight := bootstrap.Preflight{Wanted: wanted, World: w}
 	images := bootstrap.Images{Bundle: d.Bundle, Engine: w.Docker}
 	registry := bootstrap.Registry{Wanted: wanted, Published: &d.published}
 	cluster := bootstrapCluster{world: w, wanted: wanted}
@@ -88,14 +88,14 @@ func (d *Run) phases() []pipeline.Phase {
 	}}
 	providers := providers{world: w, scope: d.Scope, release: rollout.Release{Environment: d.Environment,
 		Source: d.Source, ProvidersOnly: true}, published: &d.published, follow: follow, now: w.Now}
-	back := moveHome{world: w, others: others, scope: d.Scope, asked: d.Options, move: capi.Move, now: w.Now}
-	deletion := deletion{world: w, others: others, scope: d.Scope, report: d.Heartbeat, now: w.Now}
-	rest := leftovers{world: w, others: others, asked: d.Options, leases: w.Leases}
+	moveBack := moveBackPhase{world: w, others: others, scope: d.Scope, options: d.Options, move: capi.Move, now: w.Now}
+	deletion := deletion{world: w, others: others, scope: d.Scope, heartbeat: d.Heartbeat, now: w.Now}
+	rest := leftovers{world: w, others: others, options: d.Options, leases: w.Leases}
 
 	return []pipeline.Phase{
 		{Name: "look", Title: "look what there is", Timeout: short, Looks: true, Run: look.run},
 		{Name: "preflight", Title: "check this machine", Timeout: 5 * time.Minute, Looks: true,
-			Check: onlyToMove(w, nil), Run: room.Run},
+			Check: onlyToMove(w, nil), Run: preflight.Run},
 		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: onlyToMove(w, images.Check),
 			Run: images.Run},
 		{Name: "registry", Title: "registry and content", Timeout: short, Check: onlyToMove(w, registry.Check),
@@ -108,7 +108,7 @@ func (d *Run) phases() []pipeline.Phase {
 			Run: providers.run},
 		{Name: "workload-clusters", Title: "workload clusters", Timeout: long, Run: workload.run},
 		{Name: "move-back", Title: "move the definition back", Timeout: short, Check: onlyToMove(w, nil),
-			Run: back.run},
+			Run: moveBack.run},
 		{Name: "delete", Title: "delete the Cluster", Timeout: long, Check: deletion.check, Run: deletion.run},
 		{Name: "cleanup", Title: "leftovers", Timeout: long, Run: rest.run},
 	}
@@ -125,7 +125,7 @@ func onlyToMove(world world, also func(context.Context) (pipeline.Status, error)
 		case v.decision == start:
 			return pipeline.Status{}, stoppedMeanwhile()
 		case v.decision != moveBack:
-			return pipeline.Status{State: pipeline.Done, Message: "not needed: " + v.why}, nil
+			return pipeline.Status{State: pipeline.Done, Message: "not needed: " + v.reason}, nil
 		case also == nil:
 			return pipeline.Status{}, nil
 		}

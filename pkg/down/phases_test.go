@@ -76,7 +76,7 @@ func (s *sceneWorld) Connected(name string) (*kube.Cluster, error) {
 	return nil, errors.New("this test has no " + name + " cluster")
 }
 
-func (s *sceneWorld) look(context.Context) (clusters.Observation, verdict, error) {
+func (s *sceneWorld) observe(context.Context) (clusters.Observation, verdict, error) {
 	s.o.Bootstrap.Cluster, s.o.Management.Cluster = s.bootstrap, s.management
 	return s.o, s.seen, s.err
 }
@@ -84,7 +84,7 @@ func (s *sceneWorld) look(context.Context) (clusters.Observation, verdict, error
 func (s *sceneWorld) peekBootstrap(context.Context) (verdict, error) { return s.seen, s.err }
 
 func (s *sceneWorld) confirm(ctx context.Context, allows decision) (clusters.Observation, error) {
-	o, v, err := s.look(ctx)
+	o, v, err := s.observe(ctx)
 	if err == nil && v.decision != allows {
 		err = fault.New(fault.Busy, "it is something else: "+string(v.decision), "wait")
 	}
@@ -92,7 +92,7 @@ func (s *sceneWorld) confirm(ctx context.Context, allows decision) (clusters.Obs
 }
 
 func (s *sceneWorld) DecideLeased(ctx context.Context, _ pipeline.Reporter) (clusters.Observation, verdict, error) {
-	return s.look(ctx)
+	return s.observe(ctx)
 }
 
 func (s *sceneWorld) AskEngine(context.Context) (docker.Info, error) { return docker.Info{}, nil }
@@ -176,11 +176,11 @@ func TestTheLookNamesOtherClusters(t *testing.T) {
 		"that are to go, and unseen": {nil, []client.Object{shop()}, otherClusters{delete: true}, false, nil,
 			fault.ConfirmationRequired, nil},
 		"that are to go, and seen": {nil, []client.Object{shop()},
-			otherClusters{delete: true, agreed: []string{"team/shop"}}, false, nil, "",
+			otherClusters{delete: true, confirmed: []string{"team/shop"}}, false, nil, "",
 			[]string{"adopt", "keep the values"}},
 		"that are to go, and paused": {nil,
 			[]client.Object{clusterObject("team", "shop", func(c *clusterv1.Cluster) { c.Spec.Paused = ptr.To(true) })},
-			otherClusters{delete: true, agreed: []string{"team/shop"}}, false, nil, fault.CleanupRefused, nil},
+			otherClusters{delete: true, confirmed: []string{"team/shop"}}, false, nil, fault.CleanupRefused, nil},
 		"its machines go already": {[]client.Object{clusterObject("ns", "demo")}, nil, otherClusters{}, true, nil, "",
 			[]string{"end the lease of management", "adopt", "keep the values"}},
 		"what there is, nobody knows": {nil, nil, otherClusters{}, false, fault.New(fault.ClusterUnreachable, "silent",
@@ -229,7 +229,7 @@ func TestNothingIsDoneThatWasNotConfirmed(t *testing.T) {
 					management: cluster(t, "management", tc.others...), seen: verdict{decision: decided}, err: tc.err}
 				others := otherClusters{scope: own, environment: "env"}
 				err := map[string]func(context.Context, pipeline.Reporter) error{
-					"move-back": moveHome{world: w, others: others, scope: own, move: unmoved, now: time.Now}.run,
+					"move-back": moveBackPhase{world: w, others: others, scope: own, move: unmoved, now: time.Now}.run,
 					"delete":    deletion{world: w, others: others, scope: own, now: time.Now}.run,
 					"cleanup":   leftovers{world: w, others: others}.run,
 				}[phase](t.Context(), silence{})
@@ -249,7 +249,7 @@ func TestNothingIsDoneThatWasNotConfirmed(t *testing.T) {
 // The marks come before the deletion. They show the next run what was begun, and Flux must not recreate the Cluster.
 func TestTheClusterIsMarkedAndThenDeleted(t *testing.T) {
 	w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")), seen: verdict{decision: remove}}
-	if err := (deletion{world: w, others: otherClusters{scope: own}, scope: own, report: time.Minute,
+	if err := (deletion{world: w, others: otherClusters{scope: own}, scope: own, heartbeat: time.Minute,
 		now: time.Now}).run(
 		t.Context(), silence{}); err != nil {
 		t.Fatal(err)
@@ -363,12 +363,14 @@ func TestWorkloadClusters(t *testing.T) {
 				management: cluster(t, "management", clusterObject("ns", "demo"),
 					clusterObject("team", "shop", applied), kustomization), seen: verdict{decision: tc.seen}}
 			phase := workloadClusters{world: w, others: otherClusters{scope: own, delete: true,
-				agreed: []string{"team/shop"}},
+				confirmed: []string{"team/shop"}},
 				deletion: func(c *kube.Cluster) deleteAndWait {
 					return deleteAndWait{cluster: c, heartbeat: time.Minute,
 						now: time.Now}
 				},
-				fit: func(context.Context, clusters.Side, clusters.Side, clusters.Scope) error { return tc.unfit }}
+				checkMove: func(context.Context, clusters.Side, clusters.Side, clusters.Scope) error {
+					return tc.unfit
+				}}
 			if err := phase.run(t.Context(), silence{}); (err == nil) != tc.gone {
 				t.Fatal(err)
 			}
@@ -395,7 +397,8 @@ func TestWorkloadClusters(t *testing.T) {
 func TestAWorkloadClusterThatStays(t *testing.T) {
 	held := clusterObject("team", "shop", func(c *clusterv1.Cluster) { c.Finalizers = []string{"example.com/stays"} })
 	w := &sceneWorld{management: cluster(t, "management", held), seen: verdict{decision: remove}}
-	phase := workloadClusters{world: w, others: otherClusters{scope: own, delete: true, agreed: []string{"team/shop"}},
+	phase := workloadClusters{world: w,
+		others: otherClusters{scope: own, delete: true, confirmed: []string{"team/shop"}},
 		deletion: func(c *kube.Cluster) deleteAndWait {
 			return deleteAndWait{cluster: c, heartbeat: time.Minute, now: time.Now}
 		}}

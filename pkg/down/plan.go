@@ -32,14 +32,14 @@ type Plan struct {
 func (d *Run) Plan(ctx context.Context) (Plan, error) {
 	p := Plan{Namespace: d.Scope.Namespace, Cluster: d.Scope.Cluster, Machines: []string{},
 		WorkloadClusters: []string{}}
-	if _, err := d.world.AskEngine(ctx); err != nil {
+	if _, err := d.decider.AskEngine(ctx); err != nil {
 		return p, err
 	}
-	o, v, err := d.world.look(ctx)
+	o, v, err := d.decider.observe(ctx)
 	if err != nil {
 		return p, err
 	}
-	if p.Seen = v.why; v.decision == start {
+	if p.Seen = v.reason; v.decision == start {
 		p.Seen = "something of it is stopped, and is started first"
 	}
 	p.Nothing = v.decision == sweep && !o.Bootstrap.Down
@@ -58,18 +58,18 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 			}
 		}
 	}
-	found, err := d.otherClusters(nil).found(ctx, o)
+	all, err := d.otherClusters(nil).findAll(ctx, o)
 	if err != nil {
 		return p, err
 	}
-	for holder, in := range found {
+	for holder, workload := range all {
 		if !d.WithWorkloadClusters {
-			return p, refuseOthers(holder, d.Environment.Name(), in)
+			return p, refuseOthers(holder, d.Environment.Name(), workload)
 		}
-		if err := paused(in); err != nil {
+		if err := refusePaused(workload); err != nil {
 			return p, err
 		}
-		for _, c := range in {
+		for _, c := range workload {
 			p.WorkloadClusters = append(p.WorkloadClusters, c.Namespace+"/"+c.Name)
 		}
 	}
@@ -77,9 +77,9 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 	return p, nil
 }
 
-func (d *Run) otherClusters(agreed []string) otherClusters {
+func (d *Run) otherClusters(confirmed []string) otherClusters {
 	return otherClusters{scope: d.Scope, environment: d.Environment.Argument(), delete: d.WithWorkloadClusters,
-		agreed: agreed}
+		confirmed: confirmed}
 }
 
 // Print writes the plan for people.

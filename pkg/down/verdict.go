@@ -14,9 +14,10 @@ import (
 // verdict is what `down` concludes from an observation.
 type verdict struct {
 	decision decision
-	why      string // for people: what was seen
+	reason   string // for people: what was seen
 	refusal  error  // of refuse
-	again    bool   // of refuse: a silent cluster may answer soon
+	// retryable reports, of refuse, that another observation may lead to another verdict.
+	retryable bool
 }
 
 // decision is what `down` does next.
@@ -46,8 +47,8 @@ func (r request) scope() clusters.Scope {
 type observation struct{ clusters.Observation }
 
 // judge derives a verdict from an observation. docs/design/down.md shows the rules as a table.
-func judge(of clusters.Observation, r request) verdict {
-	o := observation{of}
+func judge(observed clusters.Observation, r request) verdict {
+	o := observation{observed}
 	switch {
 	case o.Bootstrap.State == clusters.BootstrapForeign:
 		return refused(o.Bootstrap.Err)
@@ -77,7 +78,8 @@ func judge(of clusters.Observation, r request) verdict {
 // inBootstrap judges if the Cluster is active in the bootstrap cluster. That cluster can delete it, unless the
 // management cluster acts on it too.
 func (o observation) inBootstrap(r request) verdict {
-	gone := verdict{decision: remove, why: "the bootstrap cluster holds the definition: the Cluster is deleted there"}
+	gone := verdict{decision: remove,
+		reason: "the bootstrap cluster holds the definition: the Cluster is deleted there"}
 	switch {
 	case o.Bootstrap.Down: // that was checked before the mark was set
 		return gone
@@ -109,11 +111,11 @@ func (o observation) between(r request) verdict {
 	state := pivot.Judge(o.Management.Holds, o.Bootstrap.Holds, r.scope())
 	switch {
 	case state.Phase == pivot.Done: // what is left in the management cluster is paused
-		return verdict{decision: remove, why: "the definition was moved back into the bootstrap cluster: the Cluster " +
-			"is deleted there"}
+		return verdict{decision: remove, reason: "the definition was moved back into the bootstrap cluster: the " +
+			"Cluster is deleted there"}
 	case state.Phase == pivot.NotStarted, state.Explained():
 		return verdict{decision: moveBack,
-			why: "an earlier run has begun to move the definition back: that is finished"}
+			reason: "an earlier run has begun to move the definition back: that is finished"}
 	}
 	return refused(state.Err(r.management, r.bootstrap, r.scope()))
 }
@@ -129,7 +131,7 @@ func (o observation) inManagement(r request) verdict {
 	}
 	switch o.Management.State {
 	case clusters.ManagementActive:
-		return verdict{decision: moveBack, why: "the management cluster holds its own definition"}
+		return verdict{decision: moveBack, reason: "the management cluster holds its own definition"}
 	case clusters.ManagementPaused:
 		if !o.Management.Holds.OwnPausedByHand(r.scope()) &&
 			(o.Management.Suspended || o.Bootstrap.State == clusters.BootstrapMoved) {
@@ -166,21 +168,21 @@ func pausedByHand(where string, side clusters.Side, r request) verdict {
 // withoutDefinition judges if no cluster that answers holds the definition.
 func (o observation) withoutDefinition(r request) verdict {
 	notChecked := errors.Is(o.MachinesErr, provider.ErrNotSupported)
-	none := verdict{decision: sweep, why: "nothing of it exists but leftovers"}
+	leftoversOnly := verdict{decision: sweep, reason: "nothing of it exists but leftovers"}
 	switch {
 	case o.Bootstrap.Down && (notChecked || o.MachinesErr == nil && len(o.Machines) == 0):
-		none.why = "its Cluster is deleted"
-		return none
+		leftoversOnly.reason = "its Cluster is deleted"
+		return leftoversOnly
 	case o.Bootstrap.Down && o.MachinesErr == nil:
 		// Machines that were just deleted may still be listed for a moment.
-		return verdict{decision: refuse, again: true, refusal: fault.New(fault.ClusterFailed,
+		return verdict{decision: refuse, retryable: true, refusal: fault.New(fault.ClusterFailed,
 			fmt.Sprintf("Cluster %s/%s is gone, and machines of it exist in %s: %s", r.namespace, r.cluster, r.place,
 				names(o.Machines)),
 			"Look at them, and delete what is left: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+
 				".")}
 	case o.Management.State == clusters.ManagementSilent:
 		if o.MachinesErr == nil && len(o.Machines) == 0 {
-			return none
+			return leftoversOnly
 		}
 		return o.silentManagement(r, "only it can delete what it has made")
 	case notChecked:
@@ -200,7 +202,7 @@ func (o observation) withoutDefinition(r request) verdict {
 				" Or delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+
 				"."))
 	}
-	return none
+	return leftoversOnly
 }
 
 // silentManagement refuses because the management cluster does not answer. A cluster that is silent for a while answers
@@ -222,21 +224,21 @@ func (o observation) silentManagement(r request, because string) verdict {
 	if clusters.Answered(o.Management.Err) {
 		return silent(err, nil, hint)
 	}
-	return verdict{decision: refuse, again: true, refusal: fault.Retryable(err, fault.ClusterUnreachable, hint)}
+	return verdict{decision: refuse, retryable: true, refusal: fault.Retryable(err, fault.ClusterUnreachable, hint)}
 }
 
 func refused(err error) verdict { return verdict{decision: refuse, refusal: err} }
 
-// silent refuses because of a cluster that may answer soon. The code and hint of own, if it is not nil, come first.
-func silent(err, own error, hint string) verdict {
+// silent refuses because of a cluster that may answer soon. The code and hint of cause, if it is not nil, come first.
+func silent(err, cause error, hint string) verdict {
 	code := fault.ClusterUnreachable
-	if own != nil {
-		code = fault.CodeOr(own, code)
+	if cause != nil {
+		code = fault.CodeOr(cause, code)
 	}
-	if h := fault.HintOf(own); h != "" {
+	if h := fault.HintOf(cause); h != "" {
 		hint = h
 	}
-	return verdict{decision: refuse, again: true, refusal: fault.Wrap(err, code, hint)}
+	return verdict{decision: refuse, retryable: true, refusal: fault.Wrap(err, code, hint)}
 }
 
 func names(machines []provider.Machine) string {

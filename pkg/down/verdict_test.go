@@ -190,7 +190,7 @@ func TestJudge(t *testing.T) {
 			v := judge(seen(tc.bootstrap, tc.management, tc.machines, tc.machinesErr), r)
 			if v.decision != tc.want || (v.decision == refuse) != (v.refusal != nil) ||
 				fault.CodeOf(v.refusal) != tc.code && v.refusal != nil {
-				t.Fatalf("%s (%s, %v), want %s %s", v.decision, v.why, v.refusal, tc.want, tc.code)
+				t.Fatalf("%s (%s, %v), want %s %s", v.decision, v.reason, v.refusal, tc.want, tc.code)
 			}
 			if v.refusal != nil && !strings.Contains(v.refusal.Error(), tc.says) {
 				t.Errorf("%v does not say %q", v.refusal, tc.says)
@@ -198,7 +198,7 @@ func TestJudge(t *testing.T) {
 			if v.refusal != nil && tc.code != fault.ClusterForeign && fault.HintOf(v.refusal) == "" {
 				t.Errorf("%v has no hint", v.refusal)
 			}
-			if v.decision != refuse && v.decision != start && v.why == "" {
+			if v.decision != refuse && v.decision != start && v.reason == "" {
 				t.Error("it does not say what was seen")
 			}
 		})

@@ -20,103 +20,104 @@ type otherClusters struct {
 	scope       clusters.Scope
 	environment string
 	delete      bool
-	agreed      []string // as namespace/name: the user was shown that these would be deleted
+	confirmed   []string // as namespace/name: the user was shown that these would be deleted
 }
 
-// found returns the workload clusters of all namespaces, in both clusters. A move takes only those in its own namespace
-// along.
-func (a otherClusters) found(ctx context.Context, o clusters.Observation) (map[*kube.Cluster][]capi.Cluster, error) {
+// findAll returns the workload clusters in both clusters. A move takes only its own namespace along, so findAll
+// searches all namespaces.
+func (o otherClusters) findAll(ctx context.Context, observed clusters.Observation) (map[*kube.Cluster][]capi.Cluster,
+	error) {
 	all := map[*kube.Cluster][]capi.Cluster{}
-	for _, c := range []*kube.Cluster{o.Management.Cluster, o.Bootstrap.Cluster} {
-		if c == nil {
+	for _, holder := range []*kube.Cluster{observed.Management.Cluster, observed.Bootstrap.Cluster} {
+		if holder == nil {
 			continue
 		}
-		in, err := othersIn(ctx, c, a.scope)
+		workload, err := workloadIn(ctx, holder, o.scope)
 		if err != nil {
 			return nil, err
 		}
-		if len(in) > 0 {
-			all[c] = in
+		if len(workload) > 0 {
+			all[holder] = workload
 		}
 	}
 	return all, nil
 }
 
 // requireNone refuses while there are workload clusters: the next step would lose them.
-func (a otherClusters) requireNone(ctx context.Context, o clusters.Observation) error {
-	found, err := a.found(ctx, o)
+func (o otherClusters) requireNone(ctx context.Context, observed clusters.Observation) error {
+	all, err := o.findAll(ctx, observed)
 	if err != nil {
 		return err
 	}
-	for c, in := range found {
-		return refuseOthers(c, a.environment, in)
+	for holder, workload := range all {
+		return refuseOthers(holder, o.environment, workload)
 	}
 	return nil
 }
 
-// checkDeletable refuses workload clusters that the user does not want deleted, or was not shown.
-func (a otherClusters) checkDeletable(ctx context.Context, o clusters.Observation) (map[*kube.Cluster][]capi.Cluster,
-	error) {
-	found, err := a.found(ctx, o)
+// findDeletable returns the workload clusters. It refuses if the user does not want them deleted or was not shown one
+// of them, or if one is paused.
+func (o otherClusters) findDeletable(ctx context.Context, observed clusters.Observation) (
+	map[*kube.Cluster][]capi.Cluster, error) {
+	all, err := o.findAll(ctx, observed)
 	if err != nil {
 		return nil, err
 	}
-	for holder, in := range found {
-		if !a.delete {
-			return nil, refuseOthers(holder, a.environment, in)
+	for holder, workload := range all {
+		if !o.delete {
+			return nil, refuseOthers(holder, o.environment, workload)
 		}
-		if err := paused(in); err != nil {
+		if err := refusePaused(workload); err != nil {
 			return nil, err
 		}
-		for _, c := range in {
-			if name := c.Namespace + "/" + c.Name; !slices.Contains(a.agreed, name) {
+		for _, c := range workload {
+			if name := c.Namespace + "/" + c.Name; !slices.Contains(o.confirmed, name) {
 				return nil, fault.New(fault.ConfirmationRequired, "the workload cluster "+name+" was not shown before",
 					"Nothing of it was deleted. Run the same command again: it shows what there is now.")
 			}
 		}
 	}
-	return found, nil
+	return all, nil
 }
 
-// workloadClusters deletes, if the user wants that, the clusters that the management cluster manages. Its own
-// controllers delete them.
+// workloadClusters deletes the workload clusters with the management cluster's controllers, if the user confirmed it.
 type workloadClusters struct {
 	world    world
 	others   otherClusters
 	deletion func(*kube.Cluster) deleteAndWait
-	// fit reports whether the definition can be moved back afterwards.
-	fit func(ctx context.Context, source, target clusters.Side, scope clusters.Scope) error
+	// checkMove returns why the definition cannot be moved back afterwards.
+	checkMove func(ctx context.Context, source, target clusters.Side, scope clusters.Scope) error
 }
 
 func (w workloadClusters) run(ctx context.Context, report pipeline.Reporter) error {
-	o, v, err := w.world.look(ctx)
+	o, v, err := w.world.observe(ctx)
 	if err != nil {
 		return err
 	}
-	found, err := w.others.checkDeletable(ctx, o)
+	all, err := w.others.findDeletable(ctx, o)
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
+	if len(all) == 0 {
 		report.Progress("none")
 		return nil
 	}
 	if v.decision == moveBack {
-		if err := w.movable(ctx); err != nil {
+		if err := w.requireMovable(ctx); err != nil {
 			return err
 		}
 	}
-	for holder, in := range found {
-		if err := w.take(ctx, holder, in, report); err != nil {
+	for holder, workload := range all {
+		if err := w.deleteAll(ctx, holder, workload, report); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// movable refuses to delete anything before a move that must not start. The management cluster would stay, without its
-// workload clusters.
-func (w workloadClusters) movable(ctx context.Context) error {
+// requireMovable fails if the definition cannot be moved back. Nothing is deleted then. Otherwise the management
+// cluster would stay, without its workload clusters.
+func (w workloadClusters) requireMovable(ctx context.Context) error {
 	bootstrap, err := w.world.Connected(clusters.BootstrapName)
 	if err != nil {
 		return err
@@ -125,24 +126,26 @@ func (w workloadClusters) movable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.fit(ctx, w.world.Side(management), w.world.Side(bootstrap), w.others.scope); err != nil {
+	if err := w.checkMove(ctx, w.world.Side(management), w.world.Side(bootstrap), w.others.scope); err != nil {
 		return fmt.Errorf("no workload cluster is deleted while the management cluster itself could not be taken "+
 			"down: %w", err)
 	}
 	return nil
 }
 
-// take deletes the workload clusters of a cluster, one after the other.
-func (w workloadClusters) take(ctx context.Context, holder *kube.Cluster, all []capi.Cluster,
+// The suffix marks this suspension as permanent: a finished move does not resume it.
+const permanentSuspension = "/down"
+
+// deleteAll deletes the workload clusters of a cluster, one after the other.
+func (w workloadClusters) deleteAll(ctx context.Context, holder *kube.Cluster, workload []capi.Cluster,
 	report pipeline.Reporter) error {
-	of := w.others.scope
-	if err := mark(ctx, holder, of); err != nil { // from here on `up` must not keep the cluster
+	scope := w.others.scope
+	if err := mark(ctx, holder, scope); err != nil { // from here on `up` must not keep the cluster
 		return err
 	}
-	for _, c := range all {
-		// This suspension is not that of a move: nothing resumes it.
-		if err := rollout.SuspendOwner(ctx, holder, c.Labels, owned.SuspendedFor(of.Namespace, of.Cluster)+
-			"/down"); err != nil {
+	suspendedFor := owned.SuspendedFor(scope.Namespace, scope.Cluster) + permanentSuspension
+	for _, c := range workload {
+		if err := rollout.SuspendOwner(ctx, holder, c.Labels, suspendedFor); err != nil {
 			return err
 		}
 		if err := w.deletion(holder).delete(ctx, clusters.Scope{Namespace: c.Namespace, Cluster: c.Name},
@@ -153,22 +156,22 @@ func (w workloadClusters) take(ctx context.Context, holder *kube.Cluster, all []
 	return nil
 }
 
-// othersIn returns the Clusters of all namespaces, without the management cluster's own.
-func othersIn(ctx context.Context, c *kube.Cluster, own clusters.Scope) ([]capi.Cluster, error) {
-	others, err := clusters.Others(ctx, c, own)
+// workloadIn returns the Clusters of all namespaces, without the management cluster's own: self.
+func workloadIn(ctx context.Context, c *kube.Cluster, self clusters.Scope) ([]capi.Cluster, error) {
+	workload, err := clusters.Others(ctx, c, self)
 	if err != nil {
 		return nil, fault.Wrap(fmt.Errorf("see which other clusters the %s cluster manages: %w", c.Name, err),
 			fault.ClusterUnreachable,
 			"They would be lost with it, so nothing is done while that is not known. Run the same command again when "+
 				"it can be read.")
 	}
-	return others, nil
+	return workload, nil
 }
 
-// refuseOthers refuses while a cluster manages other clusters, which would be lost with it.
-func refuseOthers(holder *kube.Cluster, environment string, others []capi.Cluster) error {
+// refuseOthers returns the error for remaining workload clusters.
+func refuseOthers(holder *kube.Cluster, environment string, workload []capi.Cluster) error {
 	var names []string
-	for _, c := range others {
+	for _, c := range workload {
 		names = append(names, c.Namespace+"/"+c.Name)
 	}
 	return fault.New(fault.CleanupRefused,
@@ -178,10 +181,10 @@ func refuseOthers(holder *kube.Cluster, environment string, others []capi.Cluste
 			environment+" --with-workload-clusters.")
 }
 
-// paused refuses Clusters that no controller would delete, because they are paused.
-func paused(all []capi.Cluster) error {
+// refusePaused refuses Clusters that no controller deletes, because they are paused.
+func refusePaused(workload []capi.Cluster) error {
 	var names []string
-	for _, c := range all {
+	for _, c := range workload {
 		if c.Paused {
 			names = append(names, c.Namespace+"/"+c.Name)
 		}
@@ -189,6 +192,6 @@ func paused(all []capi.Cluster) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return fault.New(fault.CleanupRefused, "these clusters are paused, so nobody would delete their machines: "+
+	return fault.New(fault.CleanupRefused, "these clusters are paused, so no controller deletes their machines: "+
 		strings.Join(names, ", "), "Resume them, and run the same command again.")
 }
