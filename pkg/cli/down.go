@@ -81,7 +81,7 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 		b := *shown
 		b.parts.Leases = leases
 		run := o.runOf(&b, s, sink)
-		run.Agreed = plan.WorkloadClusters
+		run.ConfirmedWorkloadClusters = plan.WorkloadClusters
 		phases, err := pipeline.WithBounds(run.Phases(), b.bounds)
 		if err != nil {
 			return nil, err

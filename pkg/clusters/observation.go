@@ -41,8 +41,8 @@ type BootstrapSide struct {
 	Holds   Holding
 	// Suspended reports whether Flux in it is suspended for a pivot of this cluster. That is the first step of a pivot.
 	Suspended bool
-	// Down reports whether a `down` has begun to delete the cluster, or a user has deleted it.
-	Down bool
+	// TeardownRequested reports whether a `down` has begun to delete the cluster, or a user has deleted it.
+	TeardownRequested bool
 	// Kubeconfig of the management cluster, as Cluster API keeps it there; nil while it has none.
 	Kubeconfig []byte
 }
@@ -81,8 +81,8 @@ type ManagementSide struct {
 	Holds   Holding
 	// Suspended reports whether its Flux is suspended for a move of the definition out of it.
 	Suspended bool
-	// Down reports whether a `down` has begun to delete the cluster, or a user has deleted it.
-	Down bool
+	// TeardownRequested reports whether a `down` has begun to delete the cluster, or a user has deleted it.
+	TeardownRequested bool
 }
 
 // ManagementState is the state of the management cluster, as far as a run must know it.

@@ -213,7 +213,7 @@ func (w *World) readBootstrap(ctx context.Context, c *kube.Cluster) BootstrapSid
 		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
 	}
 	return BootstrapSide{State: bootstrapHolding(holds.Cluster(w.Cluster), suspended), Cluster: c,
-		Holds: holds, Suspended: suspended, Down: down, Kubeconfig: kubeconfig}
+		Holds: holds, Suspended: suspended, TeardownRequested: down, Kubeconfig: kubeconfig}
 }
 
 // occupied returns the other management cluster that the user's own bootstrap cluster builds; "" means none. A

@@ -87,5 +87,5 @@ func (w *World) readManagement(ctx context.Context, c candidate, cluster *kube.C
 			Err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
 	}
 	return ManagementSide{State: managementHolding(own), Named: c.named, Proven: true, Cluster: cluster, Holds: holds,
-		Suspended: suspended, Down: down}
+		Suspended: suspended, TeardownRequested: down}
 }

@@ -30,7 +30,7 @@ func (d *decider) observe(ctx context.Context) (clusters.Observation, verdict, e
 // peekBootstrap skips the management cluster while the bootstrap cluster records a teardown. A dying cluster would cost
 // a timeout each time.
 func (d *decider) peekBootstrap(ctx context.Context) (verdict, error) {
-	if side, found := d.ObserveBootstrap(ctx); found && side.Down {
+	if side, found := d.ObserveBootstrap(ctx); found && side.TeardownRequested {
 		o := clusters.Observation{Bootstrap: side,
 			Management:  clusters.ManagementSide{State: clusters.ManagementAbsent},
 			MachinesErr: provider.ErrNotSupported} // The machines are not checked here.
@@ -74,7 +74,7 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	if o.Bootstrap.Down { // its machines are being deleted: do not wait for a lease there
+	if o.Bootstrap.TeardownRequested { // its machines are being deleted: do not wait for a lease there
 		l.world.EndLease(clusters.ManagementName)
 	}
 	report.Progress("%s", v.reason)

@@ -45,8 +45,8 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := d.others.requireNone(ctx, o); err != nil {
 		return err
 	}
-	if self := o.Bootstrap.Holds.Cluster(d.scope.Cluster); self != nil && !self.Deleting && o.Bootstrap.Down &&
-		o.Management.State == clusters.ManagementSilent {
+	if self := o.Bootstrap.Holds.Cluster(d.scope.Cluster); self != nil && !self.Deleting &&
+		o.Bootstrap.TeardownRequested && o.Management.State == clusters.ManagementSilent {
 		return observation{o}.silentManagement(d.world.request(o),
 			"whether it manages other clusters is not known").refusal
 	}

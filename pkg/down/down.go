@@ -22,8 +22,8 @@ type Options struct {
 	clusters.Subject
 	Environment *environment.Environment // the environment of Subject
 	bootstrap.Supplies
-	WithWorkloadClusters bool     // also delete the workload clusters that it still manages
-	Agreed               []string // the workload clusters that the user was shown, as namespace/name
+	WithWorkloadClusters      bool     // also delete the workload clusters that it still manages
+	ConfirmedWorkloadClusters []string // the workload clusters that the user was shown, as namespace/name
 	// Who can open the backup that the move back makes. Without a recipient it is not encrypted.
 	BackupRecipients backup.Recipients
 	BackupSigner     backup.Signer // signs that backup; without a key it is not signed

@@ -31,7 +31,7 @@ func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	cleaner := l.options.Cleaner
-	cleaner.Forced, cleaner.Leases = o.Bootstrap.Down, l.leases
+	cleaner.Forced, cleaner.Leases = o.Bootstrap.TeardownRequested, l.leases
 	cleaner.OnResult = func(r cleanup.Result) { report.Progress("%s", r) }
 	plan, err := cleaner.Plan(ctx)
 	if err != nil {

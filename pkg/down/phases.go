@@ -72,7 +72,7 @@ func (d *Run) phases() []pipeline.Phase {
 	follow := rollout.Options{Heartbeat: d.Heartbeat, Now: w.Now, Kinds: w.Provider.Kinds(),
 		Cluster: rollout.Key{Kind: "Cluster", Namespace: d.Scope.Namespace, Name: d.Scope.Cluster}}
 
-	others := d.otherClusters(d.Agreed)
+	others := d.otherClusters(d.ConfirmedWorkloadClusters)
 	look := look{world: w, others: others, keep: d.keepValues}
 	workload := workloadClusters{world: w, others: others, checkMove: pivot.CheckSides,
 		deletion: func(c *kube.Cluster) deleteAndWait {

@@ -189,7 +189,7 @@ func TestTheLookNamesOtherClusters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := &sceneWorld{bootstrap: cluster(t, "bootstrap", tc.bootstrap...),
 				management: cluster(t, "management", tc.management...), err: tc.err}
-			w.o.Bootstrap.Down = tc.down
+			w.o.Bootstrap.TeardownRequested = tc.down
 			tc.others.scope, tc.others.environment = own, "env"
 			keep := func(context.Context, clusters.Observation, pipeline.Reporter) { _ = w.note("keep the values") }
 			err := look{world: w, others: tc.others, keep: keep}.run(t.Context(), silence{})
@@ -286,7 +286,7 @@ func TestAMarkedClusterOfASilentManagementClusterStays(t *testing.T) {
 				seen: verdict{decision: remove}}
 			held := capi.Cluster{Object: capi.Object{Kind: "Cluster", Namespace: "ns", Name: "demo"},
 				Deleting: tc.deleting}
-			w.o.Bootstrap = clusters.BootstrapSide{Down: tc.down,
+			w.o.Bootstrap = clusters.BootstrapSide{TeardownRequested: tc.down,
 				Holds: clusters.Holding{Clusters: []capi.Cluster{held}}}
 			w.o.Management = clusters.ManagementSide{State: tc.management, Err: errors.New("timeout")}
 			err := deletion{world: w, others: otherClusters{scope: own}, scope: own, now: time.Now}.run(t.Context(),

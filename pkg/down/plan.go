@@ -42,7 +42,7 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 	if p.Seen = v.reason; v.decision == start {
 		p.Seen = "something of it is stopped, and is started first"
 	}
-	p.Nothing = v.decision == sweep && !o.Bootstrap.Down
+	p.Nothing = v.decision == sweep && !o.Bootstrap.TeardownRequested
 	for _, holder := range []*kube.Cluster{o.Management.Cluster, o.Bootstrap.Cluster} {
 		if holder == nil {
 			continue

@@ -56,7 +56,7 @@ func judge(observed clusters.Observation, r request) verdict {
 		return refused(o.MachinesErr)
 	case o.Management.State == clusters.ManagementForeign:
 		return refused(o.Management.Err)
-	case o.Stopped() && !o.Bootstrap.Down: // machines that are being deleted stop before they go
+	case o.Stopped() && !o.Bootstrap.TeardownRequested: // machines that are being deleted stop before they go
 		return verdict{decision: start}
 	case o.Bootstrap.State == clusters.BootstrapSilent && o.Bootstrap.Remedy != "":
 		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err),
@@ -81,7 +81,7 @@ func (o observation) inBootstrap(r request) verdict {
 	gone := verdict{decision: remove,
 		reason: "the bootstrap cluster holds the definition: the Cluster is deleted there"}
 	switch {
-	case o.Bootstrap.Down: // that was checked before the mark was set
+	case o.Bootstrap.TeardownRequested: // that was checked before the mark was set
 		return gone
 	case o.Management.State == clusters.ManagementActive, o.Management.State == clusters.ManagementPaused:
 		return o.between(r)
@@ -170,10 +170,10 @@ func (o observation) withoutDefinition(r request) verdict {
 	notChecked := errors.Is(o.MachinesErr, provider.ErrNotSupported)
 	leftoversOnly := verdict{decision: sweep, reason: "nothing of it exists but leftovers"}
 	switch {
-	case o.Bootstrap.Down && (notChecked || o.MachinesErr == nil && len(o.Machines) == 0):
+	case o.Bootstrap.TeardownRequested && (notChecked || o.MachinesErr == nil && len(o.Machines) == 0):
 		leftoversOnly.reason = "its Cluster is deleted"
 		return leftoversOnly
-	case o.Bootstrap.Down && o.MachinesErr == nil:
+	case o.Bootstrap.TeardownRequested && o.MachinesErr == nil:
 		// Machines that were just deleted may still be listed for a moment.
 		return verdict{decision: refuse, retryable: true, refusal: fault.New(fault.ClusterFailed,
 			fmt.Sprintf("Cluster %s/%s is gone, and machines of it exist in %s: %s", r.namespace, r.cluster, r.place,

@@ -36,10 +36,10 @@ func seen(b, m side, machines []provider.Machine, machinesErr error) clusters.Ob
 	connected := &kube.Cluster{Config: &rest.Config{Host: "https://192.0.2.1:6443"}}
 	o := clusters.Observation{Machines: machines, MachinesErr: machinesErr,
 		Bootstrap: clusters.BootstrapSide{State: clusters.BootstrapState(b.state), Suspended: b.suspended,
-			Down: b.down},
+			TeardownRequested: b.down},
 		Management: clusters.ManagementSide{State: clusters.ManagementState(m.state), Suspended: m.suspended,
-			Down:  m.down,
-			Named: "/state/kubeconfig"}}
+			TeardownRequested: m.down,
+			Named:             "/state/kubeconfig"}}
 	switch b.state {
 	case "active", "paused":
 		o.Bootstrap.Cluster, o.Bootstrap.Holds = connected, own(b.state == "paused")

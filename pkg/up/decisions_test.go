@@ -35,7 +35,7 @@ func TestTracesOfAClusterThatNobodyNames(t *testing.T) {
 func TestATeardownThatHasDeletedNothingYet(t *testing.T) {
 	for deleting, says := range map[bool]string{false: "is being taken down", true: "is being deleted"} {
 		o := seen(clusters.BootstrapActive, clusters.ManagementSilent)
-		o.Bootstrap.Down, o.Bootstrap.Holds.Clusters[0].Deleting = true, deleting
+		o.Bootstrap.TeardownRequested, o.Bootstrap.Holds.Clusters[0].Deleting = true, deleting
 		if v := judge(o, thisRun); !strings.Contains(fmt.Sprint(v.refusal), says) {
 			t.Errorf("deleting %t: %v", deleting, v.refusal)
 		}

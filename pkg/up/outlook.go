@@ -20,7 +20,7 @@ type Outlook struct {
 // a read-only command can show the management cluster.
 func (o Outlook) SelfManagedBootstrapNotChecked() bool {
 	return o.Bootstrap.State == clusters.BootstrapSilent && o.Bootstrap.NotChecked &&
-		o.Management.State == clusters.ManagementActive && !o.Management.Down
+		o.Management.State == clusters.ManagementActive && !o.Management.TeardownRequested
 }
 
 // Stage is the progress of an environment.

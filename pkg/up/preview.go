@@ -64,7 +64,8 @@ func (d *decider) observeForPreview(ctx context.Context) (clusters.Observation, 
 func checkPreview(o clusters.Observation, v verdict, r request) error {
 	both := o.Bootstrap.Cluster != nil && o.Management.Cluster != nil
 	switch {
-	case v.decision == refuse && (o.Bootstrap.Down || o.Management.Down): // a run starts no pivot during a teardown
+	// A run starts no pivot during a teardown.
+	case v.decision == refuse && (o.Bootstrap.TeardownRequested || o.Management.TeardownRequested):
 		return fault.Wrap(v.refusal, fault.PivotRefused, fault.HintOf(v.refusal))
 	case v.decision == refuse && (!both || fault.CodeOf(v.refusal) == fault.ClusterForeign):
 		return asPreviewRefusal(v.refusal)

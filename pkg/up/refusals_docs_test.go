@@ -83,7 +83,7 @@ func changedWorlds() map[string]func(*clusters.Observation) {
 		"unproven":            func(o *clusters.Observation) { o.Management.Proven = false },
 		"a backup":            func(o *clusters.Observation) { o.LocalEvidence.Backup = "/state/demo-1" },
 		"traces unknown":      func(o *clusters.Observation) { o.LocalEvidence.Err = errors.New("permission denied") },
-		"going down":          func(o *clusters.Observation) { o.Bootstrap.Down = true },
+		"going down":          func(o *clusters.Observation) { o.Bootstrap.TeardownRequested = true },
 		"leftovers":           func(o *clusters.Observation) { o.Bootstrap.Holds.Objects = o.Management.Holds.Objects },
 		"something that answers": func(o *clusters.Observation) {
 			o.Management.Err = apierrors.NewUnauthorized(

@@ -60,7 +60,7 @@ func judge(observed clusters.Observation, r request) verdict {
 		return verdict{decision: refuse, refusal: o.Bootstrap.Err}
 	case fault.CodeOf(o.MachinesErr) == fault.ClusterForeign:
 		return verdict{decision: refuse, refusal: o.MachinesErr}
-	case o.Bootstrap.Down, o.Management.Down:
+	case o.Bootstrap.TeardownRequested, o.Management.TeardownRequested:
 		return o.teardownRequested(r)
 	case o.Stopped():
 		return verdict{decision: start}
@@ -84,7 +84,7 @@ func judge(observed clusters.Observation, r request) verdict {
 func (o observation) teardownRequested(r request) verdict {
 	holder := r.target
 	cluster := o.Management.Holds.Cluster(r.cluster)
-	if o.Bootstrap.Down {
+	if o.Bootstrap.TeardownRequested {
 		holder, cluster = r.source, o.Bootstrap.Holds.Cluster(r.cluster)
 	}
 	what, hint := "is being deleted", "Run cluster-init down "+r.environment+" to go on."

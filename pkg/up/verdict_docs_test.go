@@ -27,8 +27,9 @@ func TestThePageShowsTheVerdicts(t *testing.T) {
 	for label, cells := range matrix(t) {
 		if strings.HasPrefix(label, "either holds it marked by") {
 			for m, mark := range map[string]func(
-				*clusters.Observation){"bootstrap": func(o *clusters.Observation) { o.Bootstrap.Down = true },
-				"management": func(o *clusters.Observation) { o.Management.Down = true }} {
+				*clusters.Observation){
+				"bootstrap":  func(o *clusters.Observation) { o.Bootstrap.TeardownRequested = true },
+				"management": func(o *clusters.Observation) { o.Management.TeardownRequested = true }} {
 				o := seen(clusters.BootstrapActive, clusters.ManagementActive)
 				mark(&o)
 				expectCell(t, label+" in the "+m+" cluster", cells[0], o)

@@ -401,14 +401,14 @@ func TestWhatGoesDownIsNotBuiltOn(t *testing.T) {
 	r := request{environment: "env", cluster: "demo", namespace: "ns", source: clusters.Side{Kubeconfig: "/b"},
 		target: clusters.Side{Kubeconfig: "/m"}}
 	inManagement := seen(clusters.BootstrapAbsent, clusters.ManagementActive)
-	inManagement.Management.Down = true
+	inManagement.Management.TeardownRequested = true
 	inBootstrap := seen(clusters.BootstrapActive, clusters.ManagementSilent)
-	inBootstrap.Bootstrap.Down = true
+	inBootstrap.Bootstrap.TeardownRequested = true
 	deleting := seen(clusters.BootstrapActive, clusters.ManagementSilent)
-	deleting.Bootstrap.Down = true
+	deleting.Bootstrap.TeardownRequested = true
 	deleting.Bootstrap.Holds.Clusters[0].Deleting = true
 	gone := seen(clusters.BootstrapEmpty, clusters.ManagementSilent)
-	gone.Bootstrap.Down = true
+	gone.Bootstrap.TeardownRequested = true
 	for name, tc := range map[string]struct {
 		o    clusters.Observation
 		keep string // the command that keeps it; empty: it cannot be kept
@@ -468,7 +468,7 @@ func TestByItself(t *testing.T) {
 			false},
 	} {
 		o := Outlook{Observation: seen(tc.bootstrap, tc.management)}
-		o.Bootstrap.NotChecked, o.Management.Down = tc.notChecked, tc.down
+		o.Bootstrap.NotChecked, o.Management.TeardownRequested = tc.notChecked, tc.down
 		if got := o.SelfManagedBootstrapNotChecked(); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}
