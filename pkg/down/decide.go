@@ -42,8 +42,7 @@ func (d *decider) peekBootstrap(ctx context.Context) (verdict, error) {
 	return v, err
 }
 
-// confirm observes the clusters again before a step that cannot be undone. It fails unless the new verdict is
-// wanted.
+// confirm observes the clusters again before a step that cannot be undone. It fails unless the new verdict is wanted.
 func (d *decider) confirm(ctx context.Context, wanted decision) (clusters.Observation, error) {
 	return d.Confirm(ctx, func(v verdict) bool { return v.decision == wanted }, stoppedMeanwhile())
 }

@@ -45,6 +45,7 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := d.others.requireNone(ctx, o); err != nil {
 		return err
 	}
+	// Before the deletion begins, the management cluster must answer which other clusters it manages.
 	if self := o.Bootstrap.Holds.Cluster(d.scope.Cluster); self != nil && !self.Deleting &&
 		o.Bootstrap.TeardownRequested && o.Management.State == clusters.ManagementSilent {
 		return observation{o}.silentManagement(d.world.request(o),
@@ -67,8 +68,8 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 	return deleteAndWait{cluster: c, heartbeat: d.heartbeat, now: d.now}.delete(ctx, d.scope, report)
 }
 
-// mark records on the management cluster's own Cluster, if c holds it, that the Cluster is taken down. The record moves
-// with the Cluster.
+// mark records on the management cluster's own Cluster, if c holds it, that a teardown was requested. The
+// record moves with the Cluster.
 func mark(ctx context.Context, c *kube.Cluster, scope clusters.Scope) error {
 	self, err := clusters.Own(ctx, c, scope)
 	if err != nil {

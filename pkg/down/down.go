@@ -1,6 +1,6 @@
-// Package down deletes a living management cluster with its own controllers: the phases of `cluster-init down`. It
-// recreates a bootstrap cluster and moves the definition back into it. It deletes the Cluster there, waits until that
-// is gone, and cleans up what is left.
+// Package down deletes a living management cluster: the phases of `cluster-init down`. It recreates a bootstrap cluster
+// and moves the definition back into it. There, the controllers of Cluster API delete the Cluster. `down` waits until
+// the Cluster is gone, and cleans up what is left.
 package down
 
 import (

@@ -19,7 +19,7 @@ import (
 
 // world is the part of the decider that the phases use. Tests replace it.
 type world interface {
-	// AskEngine asks the Docker engine, which publishes ports on the machine where it runs.
+	// AskEngine asks the Docker engine where it runs: its machine publishes the ports.
 	AskEngine(context.Context) (docker.Info, error)
 	DecideLeased(context.Context, pipeline.Reporter) (clusters.Observation, verdict, error)
 	UseAndSave(clusters.Observation) error
@@ -29,7 +29,7 @@ type world interface {
 	observe(context.Context) (clusters.Observation, verdict, error)
 	// peekBootstrap does the same, and checks only the bootstrap cluster if that is enough.
 	peekBootstrap(context.Context) (verdict, error)
-	// confirm observes again, and fails unless the verdict has the given decision.
+	// confirm observes again right before a step that cannot be undone. It fails unless the new verdict is wanted.
 	confirm(context.Context, decision) (clusters.Observation, error)
 	request(clusters.Observation) request
 	Side(*kube.Cluster) clusters.Side
@@ -88,7 +88,7 @@ func (d *Run) phases() []pipeline.Phase {
 	}}
 	providers := providers{world: w, scope: d.Scope, release: rollout.Release{Environment: d.Environment,
 		Source: d.Source, ProvidersOnly: true}, published: &d.published, follow: follow, now: w.Now}
-	moveBack := moveBackPhase{world: w, others: others, scope: d.Scope, options: d.Options, move: capi.Move, now: w.Now}
+	back := moveBackPhase{world: w, others: others, scope: d.Scope, options: d.Options, move: capi.Move, now: w.Now}
 	deletion := deletion{world: w, others: others, scope: d.Scope, heartbeat: d.Heartbeat, now: w.Now}
 	rest := leftovers{world: w, others: others, options: d.Options, leases: w.Leases}
 
@@ -108,7 +108,7 @@ func (d *Run) phases() []pipeline.Phase {
 			Run: providers.run},
 		{Name: "workload-clusters", Title: "workload clusters", Timeout: long, Run: workload.run},
 		{Name: "move-back", Title: "move the definition back", Timeout: short, Check: onlyToMove(w, nil),
-			Run: moveBack.run},
+			Run: back.run},
 		{Name: "delete", Title: "delete the Cluster", Timeout: long, Check: deletion.check, Run: deletion.run},
 		{Name: "cleanup", Title: "leftovers", Timeout: long, Run: rest.run},
 	}

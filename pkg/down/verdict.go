@@ -43,7 +43,7 @@ func (r request) scope() clusters.Scope {
 	return clusters.Scope{Namespace: r.namespace, Cluster: r.cluster}
 }
 
-// observation is an observation as `down` reads it.
+// observation adds the rules of `down` to an observation.
 type observation struct{ clusters.Observation }
 
 // judge derives a verdict from an observation. docs/design/down.md shows the rules as a table.
@@ -96,9 +96,10 @@ func (o observation) inBootstrap(r request) verdict {
 
 // between judges if both clusters may hold objects. `down` finishes an interrupted move back, but no interrupted pivot.
 func (o observation) between(r request) verdict {
-	known := o.Management.State == clusters.ManagementActive || o.Management.State == clusters.ManagementPaused
+	managementHolds := o.Management.State == clusters.ManagementActive ||
+		o.Management.State == clusters.ManagementPaused
 	switch {
-	case !known && !o.Management.Suspended && o.Bootstrap.Holds.OwnPausedByHand(r.scope()):
+	case !managementHolds && !o.Management.Suspended && o.Bootstrap.Holds.OwnPausedByHand(r.scope()):
 		return pausedByHand("bootstrap", r.bootstrap, r)
 	case o.Management.Cluster == nil:
 		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
@@ -122,7 +123,7 @@ func (o observation) between(r request) verdict {
 
 // inManagement judges if the bootstrap cluster does not exist or does not hold the Cluster.
 func (o observation) inManagement(r request) verdict {
-	if own := o.Management.Holds.Cluster(r.cluster); own != nil && own.Deleting {
+	if cluster := o.Management.Holds.Cluster(r.cluster); cluster != nil && cluster.Deleting {
 		return refused(fault.New(fault.ClusterFailed, fmt.Sprintf("Cluster %s/%s is being deleted in the management "+
 			"cluster itself, which cannot see it to its end: its controllers run on the machines that they delete",
 			r.namespace, r.cluster),

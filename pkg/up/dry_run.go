@@ -26,7 +26,7 @@ func (u *Run) DryRun(ctx context.Context) ([]Finding, []Step, error) {
 		return found, nil, nil
 	}
 	var steps []Step
-	pending, boots := false, false
+	pending, createsBootstrap := false, false
 	for _, p := range u.Phases() {
 		if p.Looks {
 			continue
@@ -41,8 +41,8 @@ func (u *Run) DryRun(ctx context.Context) ([]Finding, []Step, error) {
 		}
 		switch {
 		case p.Name == PhaseBootstrapCluster:
-			boots = !s.Done
-		case p.Name == PhaseBootstrapRemoval && boots && !u.keepsBootstrap():
+			createsBootstrap = !s.Done
+		case p.Name == PhaseBootstrapRemoval && createsBootstrap && !u.keepsBootstrap():
 			// The cluster is absent only until this run creates it.
 			s.Done, s.Seen = false, ""
 		}

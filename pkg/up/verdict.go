@@ -30,7 +30,7 @@ const (
 	beforePivot decision = "go on"   // the bootstrap cluster answers, and the pivot is still to come
 	begun       decision = "begun"   // a pivot was begun and has moved nothing yet: the phases before it run again
 	finish      decision = "finish"  // a move was interrupted: the pivot finishes it
-	pivoted     decision = "pivoted" // only the management cluster holds its definition
+	pivoted     decision = "pivoted" // the management cluster holds its own definition, and no move is open
 	start       decision = "start"   // something managed is stopped: start it, and observe again
 	refuse      decision = "refuse"  // it is not known what to do, or it would destroy something
 )
@@ -49,7 +49,7 @@ type request struct {
 	listCommand string
 }
 
-// observation is an observation as `up` reads it.
+// observation adds the rules of `up` to an observation.
 type observation struct{ clusters.Observation }
 
 // judge derives a verdict from an observation. docs/design/how-it-works.md shows the rules as a table.
@@ -157,8 +157,9 @@ func (o observation) activeInBootstrap(r request) verdict {
 
 // halfMoved judges if both clusters may hold objects, as package pivot does.
 func (o observation) halfMoved(r request) verdict {
-	known := o.Management.State == clusters.ManagementActive || o.Management.State == clusters.ManagementPaused
-	if !known && o.Bootstrap.Holds.OwnPausedByHand(r.scope()) {
+	managementHolds := o.Management.State == clusters.ManagementActive ||
+		o.Management.State == clusters.ManagementPaused
+	if !managementHolds && o.Bootstrap.Holds.OwnPausedByHand(r.scope()) {
 		return pausedByHand(r)
 	}
 	if o.Management.State == clusters.ManagementSilent {
