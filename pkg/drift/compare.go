@@ -2,9 +2,7 @@ package drift
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -24,56 +22,55 @@ import (
 type Comparison struct {
 	Environment *environment.Environment
 	Tree        content.Tree // the content, with the release files in it
-	// Management is nil if there is none, or if it does not answer (ManagementErr). Then the objects that the bootstrap
-	// cluster's Flux applies to it are not compared.
+	// Management is nil if there is none, or if it does not answer. ManagementErr says why it does not answer. Then the
+	// objects that the bootstrap cluster's Flux applies to it are not compared.
 	Management    *kube.Cluster
 	ManagementErr error
 	Known         *redact.Redactor // secrets to mask outside of Secrets
 }
 
-// askBound limits one request to a cluster.
-const askBound = 20 * time.Second
+// requestTimeout limits one request to a cluster.
+const requestTimeout = 20 * time.Second
 
-// Compare returns how a cluster differs in a phase. It stops at the first request without an answer, and returns what
-// it has found until then.
-func (c Comparison) Compare(ctx context.Context, in *kube.Cluster, phase environment.Phase) Cluster {
-	found := Cluster{Name: in.Name, Server: in.Config.Host, Phase: phase, Parts: []Part{}}
-	if err := c.compare(ctx, in, &found); err != nil {
+// Compare returns how a cluster differs in a phase. It stops at the first error, and returns what it has found until
+// then.
+func (c Comparison) Compare(ctx context.Context, cluster *kube.Cluster, phase environment.Phase) Cluster {
+	found := Cluster{Name: cluster.Name, Server: cluster.Config.Host, Phase: phase, Parts: []Part{}}
+	if err := c.compare(ctx, cluster, &found); err != nil {
 		found.Error = c.Known.Text(err.Error())
 	}
 	return found
 }
 
-func (c Comparison) compare(ctx context.Context, in *kube.Cluster, found *Cluster) error {
-	overrides, there, err := given(ctx, in)
+func (c Comparison) compare(ctx context.Context, cluster *kube.Cluster, found *Cluster) error {
+	overrides, exists, err := releaseValues(ctx, cluster)
 	if err != nil {
 		return err
 	}
-	if !there {
+	if !exists {
 		found.All, found.Note = true, "no release of "+flux.ReleaseName+" yet: everything would be created"
 		return nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, askBound)
-	defer cancel()
-	if c.Environment, err = rollout.Applied(bounded, in, c.Environment); err != nil {
-		return err
-	}
-	rendered, err := manifests.Render(ctx, c.Environment, found.Phase, overrides, c.Tree)
+	applied, err := c.applied(ctx, cluster)
 	if err != nil {
 		return err
 	}
-	values, err := c.values(ctx, in)
+	rendered, err := manifests.Render(ctx, applied, found.Phase, overrides, c.Tree)
+	if err != nil {
+		return err
+	}
+	values, err := compareValues(ctx, cluster, applied)
 	found.Parts = append(found.Parts, values)
 	if err != nil {
 		return err
 	}
-	chart, err := c.chart(ctx, in, rendered)
+	chart, err := c.chart(ctx, cluster, rendered)
 	found.Parts = append(found.Parts, chart)
 	if err != nil {
 		return err
 	}
 	for _, component := range rendered.Components {
-		part, err := c.component(ctx, in, rendered, component)
+		part, err := c.component(ctx, cluster, rendered, component)
 		found.Parts = append(found.Parts, part)
 		if err != nil {
 			return err
@@ -82,55 +79,56 @@ func (c Comparison) compare(ctx context.Context, in *kube.Cluster, found *Cluste
 	return nil
 }
 
-// given returns the values in the cluster's HelmRelease itself. They depend on the phase of a run and on the source of
-// Flux.
-func given(ctx context.Context, in *kube.Cluster) (values map[string]any, there bool, err error) {
+// applied returns the environment as a run would apply it to the cluster.
+func (c Comparison) applied(ctx context.Context, cluster *kube.Cluster) (*environment.Environment, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	return rollout.Applied(ctx, cluster, c.Environment)
+}
+
+// releaseValues returns spec.values of the HelmRelease, which override the environment's. They depend on the phase of a
+// run and on the source of Flux.
+func releaseValues(ctx context.Context, cluster *kube.Cluster) (values map[string]any, exists bool, err error) {
 	release := &helmv2.HelmRelease{}
 	release.Namespace, release.Name = flux.Namespace, flux.ReleaseName
-	ctx, cancel := context.WithTimeout(ctx, askBound)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	if there, err = in.Exists(ctx, release); err != nil || !there {
+	if exists, err = cluster.Exists(ctx, release); err != nil || !exists {
 		return nil, false, err
 	}
 	if release.Spec.Values != nil {
 		err = unpack.Unmarshal(release.Spec.Values.Raw, &values)
 	}
 	if err != nil {
-		err = fmt.Errorf("read the values of HelmRelease %s in the %s cluster: %w", flux.ReleaseName, in.Name, err)
+		err = fmt.Errorf("read the values of HelmRelease %s in the %s cluster: %w", flux.ReleaseName, cluster.Name, err)
 	}
 	return values, true, err
 }
 
-// values compares the values of the environment with those last applied to the cluster.
-func (c Comparison) values(ctx context.Context, in *kube.Cluster) (Part, error) {
+// compareValues compares the values of the environment with those last applied to the cluster.
+func compareValues(ctx context.Context, cluster *kube.Cluster, env *environment.Environment) (Part, error) {
 	part := Part{Name: "values", Objects: []Object{}}
-	ctx, cancel := context.WithTimeout(ctx, askBound)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	changes, whose, err := rollout.Differences(ctx, in, c.Environment)
+	changes, appliedFor, err := rollout.Differences(ctx, cluster, env)
 	switch {
 	case err != nil:
 		return part, err
-	case whose == "":
+	case appliedFor == "":
 		part.All, part.Note = true, "no values were applied to the cluster yet"
 		return part, nil
-	case whose != c.Environment.ClusterName():
-		part.All, part.Note = true, "the applied values are those of another cluster, "+whose
+	case appliedFor != env.ClusterName():
+		part.All, part.Note = true, "the applied values are those of another cluster, "+appliedFor
 		return part, nil
 	}
 	for _, change := range changes {
 		field := Field{Path: change.Key}
-		if change.From != "" || change.To != "" {
+		if change.From != "" || change.To != "" { // Secrets have neither: From and To stay nil.
 			field.From, field.To = change.From, change.To
 		}
 		part.Values = append(part.Values, field)
 	}
 	return part, nil
-}
-
-// silent reports whether an error means that nothing answered.
-func silent(err error) bool {
-	_, unreached := errors.AsType[*url.Error](err)
-	return unreached || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 func objectOf(change Change, u *unstructured.Unstructured) Object {

@@ -204,9 +204,17 @@ func TestCompare(t *testing.T) {
 			}
 		}, says: []string{"+ ConfigMap default/capi\n"}},
 		"no longer part of it": {change: func(ctx context.Context, t *testing.T) {
-			inventory(ctx, t, "capi", []kustomizev1.ResourceRef{{ID: "default_old_apps_Deployment", Version: "v1"}})
-			inventory(ctx, t, "cni", []kustomizev1.ResourceRef{{ID: "default_old_apps_DaemonSet", Version: "v1"}})
-		}, says: []string{"- Deployment default/old\n", ". DaemonSet default/old (no longer applied, not deleted)\n"}},
+			for _, name := range []string{"old-capi", "old-cni"} {
+				o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+				shared.Create(ctx, t, o)
+				t.Cleanup(func() { shared.Remove(context.WithoutCancel(ctx), t, o) })
+			}
+			inventory(ctx, t, "capi", []kustomizev1.ResourceRef{{ID: "default_old-capi__ConfigMap", Version: "v1"},
+				{ID: "default_deleted_apps_Deployment", Version: "v1"}})
+			inventory(ctx, t, "cni", []kustomizev1.ResourceRef{{ID: "default_old-cni__ConfigMap", Version: "v1"},
+				{ID: "default_deleted_apps_DaemonSet", Version: "v1"}})
+		}, says: []string{"- ConfigMap default/old-capi\n",
+			". ConfigMap default/old-cni (no longer applied, not deleted)\n"}, never: []string{"default/deleted"}},
 		"no longer part of it, and never pruned": {change: func(ctx context.Context, t *testing.T) {
 			for name, annotations := range map[string]map[string]string{"kept": {"kustomize.toolkit.fluxcd.io/prune": "disabled"}, "loose": nil} {
 				o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,

@@ -10,7 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Report lists how the clusters of an environment differ from it, without secrets. Its lists are never null.
+// Report lists how the clusters of an environment differ from it, without secrets. Clusters, Parts and Objects are
+// never null in JSON.
 type Report struct {
 	Type          string    `json:"type"` // "diff"
 	SchemaVersion int       `json:"schemaVersion"`
@@ -33,16 +34,16 @@ type Cluster struct {
 	Server string            `json:"server,omitempty"`
 	Phase  environment.Phase `json:"phase"`
 	All    bool              `json:"all,omitempty"`   // nothing of it exists yet: everything would be created
-	Note   string            `json:"note,omitempty"`  // why comparing it is not needed
+	Note   string            `json:"note,omitempty"`  // explanation for people
 	Error  string            `json:"error,omitempty"` // why it could not be compared completely
 	Parts  []Part            `json:"parts"`
 }
 
-// Part is the values, the objects of the chart, or a component.
+// Part is one compared part: the values, the chart's objects, or a component.
 type Part struct {
 	Name    string   `json:"name"`           // "values", "chart", or the component's
-	All     bool     `json:"all,omitempty"`  // nothing of it exists yet: everything would be created
-	Note    string   `json:"note,omitempty"` // what was not compared, and why
+	All     bool     `json:"all,omitempty"`  // nothing of it was applied yet for this cluster: all would be
+	Note    string   `json:"note,omitempty"` // explanation for people
 	Same    int      `json:"same"`           // objects that do not differ
 	Values  []Field  `json:"values,omitempty"`
 	Objects []Object `json:"objects"` // those that differ
@@ -71,7 +72,10 @@ type Object struct {
 	Message   string  `json:"message,omitempty"` // why it is refused or unknown
 }
 
-// Field is a difference. From is nil if the field is added, To if it is removed. Both are nil if neither may be shown.
+// Field is a difference:
+//   - From is nil if the field is added.
+//   - To is nil if the field is removed.
+//   - Both are nil if neither may be shown.
 type Field struct {
 	Path string `json:"path"` // a value's path with dots, or a JSON pointer to an object's field
 	From any    `json:"from,omitempty"`

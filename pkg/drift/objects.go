@@ -2,7 +2,9 @@ package drift
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/fluxcd/pkg/ssa/jsondiff"
@@ -14,13 +16,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// The field managers by which API servers know who applies what.
+// The field managers of Flux's controllers.
 const (
 	helmController      = "helm-controller"
 	kustomizeController = "kustomize-controller"
 )
 
-// unmanaged are the labels and annotations of objects that Flux does not change.
+// unmanaged lists the labels and annotations of objects that Flux does not change.
 var unmanaged = jsondiff.ExclusionSelector{
 	"kustomize.toolkit.fluxcd.io/reconcile": "disabled",
 	"kustomize.toolkit.fluxcd.io/ssa":       "Ignore",
@@ -28,18 +30,18 @@ var unmanaged = jsondiff.ExclusionSelector{
 
 // filledIn returns the fields that the control plane fills in: the rules of a ClusterRole with an aggregation rule.
 func filledIn(o *unstructured.Unstructured) jsondiff.IgnorePaths {
-	if _, gathers := o.Object["aggregationRule"]; gathers && o.GetKind() == "ClusterRole" {
+	if _, aggregates := o.Object["aggregationRule"]; aggregates && o.GetKind() == "ClusterRole" {
 		return jsondiff.IgnorePaths{"/rules"}
 	}
 	return nil
 }
 
-// applied compares objects with those in the cluster, as owner would apply them. The error means that the cluster does
-// not answer.
-func (c Comparison) applied(ctx context.Context, in *kube.Cluster, owner string, want []*unstructured.Unstructured,
-	part *Part) error {
-	for _, each := range want {
-		object, same, err := c.dryRun(ctx, in, owner, each.DeepCopy())
+// compareObjects compares objects with those in the cluster, as owner would apply them, and adds the result to part. It
+// stops if the cluster does not answer, or if an object cannot be read.
+func (c Comparison) compareObjects(ctx context.Context, cluster *kube.Cluster, owner string,
+	want []*unstructured.Unstructured, part *Part) error {
+	for _, wanted := range want {
+		object, same, err := c.dryRun(ctx, cluster, owner, wanted.DeepCopy())
 		switch {
 		case err != nil:
 			return err
@@ -54,29 +56,29 @@ func (c Comparison) applied(ctx context.Context, in *kube.Cluster, owner string,
 
 // dryRun compares one object with the one in the cluster. It reads the object first: a dry run fails if the object's
 // namespace or definition does not exist yet.
-func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, want *unstructured.Unstructured) (
-	found Object, same bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askBound)
+func (c Comparison) dryRun(ctx context.Context, cluster *kube.Cluster, owner string,
+	want *unstructured.Unstructured) (found Object, same bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	ssautil.RemoveCABundleFromCRD(want)
 	if err := normalize.Unstructured(want); err != nil {
 		return found, false, fmt.Errorf("read %s %s: %w", want.GetKind(), want.GetName(), err)
 	}
-	there, err := in.Exists(ctx, want.DeepCopy())
+	exists, err := cluster.Exists(ctx, want.DeepCopy())
 	switch {
-	case silent(err):
+	case noAnswer(err):
 		return found, false, err
 	case err != nil:
 		found = objectOf(Unknown, want)
 		found.Message = c.Known.Text(err.Error())
 		return found, false, nil
-	case !there:
+	case !exists:
 		return objectOf(Create, want), false, nil
 	}
-	diff, err := jsondiff.Unstructured(ctx, in, want, jsondiff.FieldOwner(owner), jsondiff.MaskSecrets(true), unmanaged,
-		filledIn(want))
+	diff, err := jsondiff.Unstructured(ctx, cluster, want, jsondiff.FieldOwner(owner), jsondiff.MaskSecrets(true),
+		unmanaged, filledIn(want))
 	switch {
-	case silent(err):
+	case noAnswer(err):
 		return found, false, err
 	case apierrors.IsInvalid(err) && forced(want):
 		found = objectOf(Update, want)
@@ -90,7 +92,7 @@ func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, 
 		found = objectOf(Unknown, want)
 		found.Message = c.Known.Text(err.Error())
 		return found, false, nil
-	case diff.Type == jsondiff.DiffTypeCreate: // it was deleted since
+	case diff.Type == jsondiff.DiffTypeCreate: // deleted since the read above
 		return objectOf(Create, want), false, nil
 	case diff.Type != jsondiff.DiffTypeUpdate:
 		return found, true, nil
@@ -114,4 +116,10 @@ func refused(err error) bool {
 	denied := apierrors.IsForbidden(err) && (strings.Contains(err.Error(), "denied the request") ||
 		strings.Contains(err.Error(), "denied request"))
 	return denied || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
+}
+
+// noAnswer reports whether an error means that the cluster did not answer.
+func noAnswer(err error) bool {
+	_, unreached := errors.AsType[*url.Error](err)
+	return unreached || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

@@ -19,133 +19,167 @@ import (
 )
 
 // chart compares the objects of the chart, and lists those that it created earlier and no longer has.
-func (c Comparison) chart(ctx context.Context, in *kube.Cluster, rendered manifests.Rendered) (Part, error) {
+func (c Comparison) chart(ctx context.Context, cluster *kube.Cluster, rendered manifests.Rendered) (Part, error) {
 	part := Part{Name: "chart", Objects: []Object{}}
-	if err := c.applied(ctx, in, helmController, rendered.Chart, &part); err != nil {
+	if err := c.compareObjects(ctx, cluster, helmController, rendered.Chart, &part); err != nil {
 		return part, err
 	}
-	has := map[object.ObjMetadata]bool{}
+	// Kustomizations always count: the chart may have lost all of them.
 	kinds := map[schema.GroupVersionKind]bool{kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind): true}
 	for _, o := range rendered.Chart {
-		has[object.UnstructuredToObjMetadata(o)] = true
 		kinds[o.GroupVersionKind()] = true
 	}
+	wanted := idsOf(rendered.Chart)
 	for kind := range kinds {
-		made, err := madeOf(ctx, in, kind)
+		released, err := releaseObjects(ctx, cluster, kind)
 		if err != nil {
 			return part, err
 		}
-		for i := range made {
-			if !has[object.UnstructuredToObjMetadata(&made[i])] {
-				part.Objects = append(part.Objects, objectOf(Delete, &made[i]))
+		for i := range released {
+			if !wanted[object.UnstructuredToObjMetadata(&released[i])] {
+				part.Objects = append(part.Objects, objectOf(Delete, &released[i]))
 			}
 		}
 	}
 	return part, nil
 }
 
-// madeOf returns the objects of a kind that the release created.
-func madeOf(ctx context.Context, in *kube.Cluster, kind schema.GroupVersionKind) ([]unstructured.Unstructured, error) {
-	ctx, cancel := context.WithTimeout(ctx, askBound)
+func idsOf(objects []*unstructured.Unstructured) map[object.ObjMetadata]bool {
+	ids := map[object.ObjMetadata]bool{}
+	for _, o := range objects {
+		ids[object.UnstructuredToObjMetadata(o)] = true
+	}
+	return ids
+}
+
+// releaseObjects returns the objects of a kind that the release created.
+func releaseObjects(ctx context.Context, cluster *kube.Cluster, kind schema.GroupVersionKind) (
+	[]unstructured.Unstructured, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind)
-	if err := in.List(ctx, list, client.MatchingLabels(rollout.ReleaseLabels())); err != nil {
-		return nil, fmt.Errorf("list objects of the release in the %s cluster, kind %s: %w", in.Name, kind.Kind, err)
+	if err := cluster.List(ctx, list, client.MatchingLabels(rollout.ReleaseLabels())); err != nil {
+		return nil, fmt.Errorf("list objects of the release in the %s cluster, kind %s: %w", cluster.Name, kind.Kind,
+			err)
 	}
 	return list.Items, nil
 }
 
-// component compares what Flux would apply for a component with the cluster, and with what Flux applied last.
-func (c Comparison) component(ctx context.Context, in *kube.Cluster, rendered manifests.Rendered,
-	of manifests.Component) (Part, error) {
-	part := Part{Name: of.Name, Note: of.Note, Objects: []Object{}}
-	kustomization := rendered.Kustomization(of.Name)
-	last := &kustomizev1.Kustomization{}
-	last.Namespace, last.Name = kustomization.GetNamespace(), kustomization.GetName()
-	asked, cancel := context.WithTimeout(ctx, askBound)
-	defer cancel()
-	there, err := in.Exists(asked, last)
-	switch {
-	case err != nil:
-		return part, err
-	case of.Note != "":
-		return part, nil
-	case !there:
-		part.All, part.Note = true, fmt.Sprintf("does not exist yet: its %d objects would be created", len(of.Objects))
+// component compares what Flux would apply for a component with its target cluster, and with what Flux applied last.
+func (c Comparison) component(ctx context.Context, cluster *kube.Cluster, rendered manifests.Rendered,
+	component manifests.Component) (Part, error) {
+	part := Part{Name: component.Name, Note: component.Note, Objects: []Object{}}
+	if component.Note != "" {
 		return part, nil
 	}
-	if appliedElsewhere(kustomization) {
-		if c.Management == nil {
-			part.Note = "applies to the management cluster, which does not exist yet"
-			if part.All = c.ManagementErr == nil; !part.All {
-				part.Note = "not compared: applies to the management cluster, which does not answer"
-			}
-			return part, nil
-		}
-		in = c.Management
-	}
-	if err := c.applied(ctx, in, kustomizeController, of.Objects, &part); err != nil {
+	kustomization := rendered.Kustomization(component.Name)
+	last, err := lastApplied(ctx, cluster, kustomization)
+	if err != nil {
 		return part, err
 	}
-	gone, err := c.gone(ctx, in, last, of.Objects)
-	part.Objects = append(part.Objects, gone...)
+	if last == nil {
+		part.All, part.Note = true, fmt.Sprintf("does not exist yet: its %d objects would be created",
+			len(component.Objects))
+		return part, nil
+	}
+	target := c.applyTarget(cluster, kustomization, &part)
+	if target == nil {
+		return part, nil
+	}
+	if err := c.compareObjects(ctx, target, kustomizeController, component.Objects, &part); err != nil {
+		return part, err
+	}
+	removed, err := noLongerApplied(ctx, target, last, component.Objects)
+	part.Objects = append(part.Objects, removed...)
 	return part, err
 }
 
-func appliedElsewhere(kustomization *unstructured.Unstructured) bool {
-	_, elsewhere, _ := unstructured.NestedMap(kustomization.Object, "spec", "kubeConfig")
-	return elsewhere
+// lastApplied returns a Kustomization as it is in the cluster, with the inventory of its objects. Nil means that it
+// does not exist yet.
+func lastApplied(ctx context.Context, cluster *kube.Cluster, kustomization *unstructured.Unstructured) (
+	*kustomizev1.Kustomization, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	last := &kustomizev1.Kustomization{}
+	last.Namespace, last.Name = kustomization.GetNamespace(), kustomization.GetName()
+	if exists, err := cluster.Exists(ctx, last); err != nil || !exists {
+		return nil, err
+	}
+	return last, nil
 }
 
-// gone returns the objects that Flux applied last and that are not in want.
-func (c Comparison) gone(ctx context.Context, in *kube.Cluster, last *kustomizev1.Kustomization,
+// applyTarget returns the cluster to which the Kustomization in cluster applies its objects. Nil means that there is
+// nothing to compare with: then the note of part says why.
+func (c Comparison) applyTarget(cluster *kube.Cluster, kustomization *unstructured.Unstructured,
+	part *Part) *kube.Cluster {
+	switch {
+	case !targetsOtherCluster(kustomization):
+		return cluster
+	case c.Management != nil:
+		return c.Management
+	case c.ManagementErr != nil:
+		part.Note = "not compared: applies to the management cluster, which does not answer"
+	default:
+		part.All, part.Note = true, "applies to the management cluster, which does not exist yet"
+	}
+	return nil
+}
+
+func targetsOtherCluster(kustomization *unstructured.Unstructured) bool {
+	_, remote, _ := unstructured.NestedMap(kustomization.Object, "spec", "kubeConfig")
+	return remote
+}
+
+// noLongerApplied returns the objects that Flux applied last, that are not in want, and that still exist.
+func noLongerApplied(ctx context.Context, cluster *kube.Cluster, last *kustomizev1.Kustomization,
 	want []*unstructured.Unstructured) ([]Object, error) {
 	if last.Status.Inventory == nil {
 		return nil, nil
 	}
-	has := map[object.ObjMetadata]bool{}
-	for _, o := range want {
-		has[object.UnstructuredToObjMetadata(o)] = true
-	}
-	var gone []Object
+	wanted := idsOf(want)
+	var removed []Object
 	for _, entry := range last.Status.Inventory.Entries {
 		id, err := object.ParseObjMetadata(entry.ID)
 		if err != nil {
-			return gone, fmt.Errorf("read the inventory of Kustomization %s: %w", last.Name, err)
+			return removed, fmt.Errorf("read the inventory of Kustomization %s: %w", last.Name, err)
 		}
-		if has[id] {
+		if wanted[id] {
 			continue
 		}
-		change := Leave
-		if last.Spec.Prune {
-			if change, err = pruned(ctx, in, id, entry.Version); err != nil {
-				return gone, err
-			}
+		change, exists, err := pruneResult(ctx, cluster, last.Spec.Prune, id, entry.Version)
+		if err != nil {
+			return removed, err
 		}
-		gone = append(gone, Object{Change: change, Kind: id.GroupKind.Kind, Namespace: id.Namespace, Name: id.Name})
+		if exists {
+			removed = append(removed, Object{Change: change, Kind: id.GroupKind.Kind, Namespace: id.Namespace,
+				Name: id.Name})
+		}
 	}
-	return gone, nil
+	return removed, nil
 }
 
-// pruned returns what Flux does with an object that it no longer applies. It keeps objects that disable pruning, as all
-// CRDs and namespaces of components do.
-func pruned(ctx context.Context, in *kube.Cluster, id object.ObjMetadata, version string) (Change, error) {
-	ctx, cancel := context.WithTimeout(ctx, askBound)
+// pruneResult returns what Flux does with an object that it no longer applies, and whether the object exists. With
+// pruning, Flux still keeps objects that disable it, as all CRDs and namespaces of components do.
+func pruneResult(ctx context.Context, cluster *kube.Cluster, prune bool, id object.ObjMetadata, version string) (
+	change Change, exists bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	there := &metav1.PartialObjectMetadata{}
-	there.SetGroupVersionKind(id.GroupKind.WithVersion(version))
-	err := in.Get(ctx, client.ObjectKey{Namespace: id.Namespace, Name: id.Name}, there)
+	existing := &metav1.PartialObjectMetadata{}
+	existing.SetGroupVersionKind(id.GroupKind.WithVersion(version))
+	err = cluster.Get(ctx, client.ObjectKey{Namespace: id.Namespace, Name: id.Name}, existing)
 	switch {
 	case apierrors.IsNotFound(err), apimeta.IsNoMatchError(err):
-		return Delete, nil // already deleted
+		return Leave, false, nil
 	case err != nil:
-		return Leave, fmt.Errorf("read %s %s, which is no longer applied: %w", id.GroupKind.Kind, id.Name, err)
+		return Leave, false, fmt.Errorf("read %s %s, which is no longer applied: %w", id.GroupKind.Kind, id.Name, err)
+	case !prune:
+		return Leave, true, nil
 	}
 	for _, key := range []string{"kustomize.toolkit.fluxcd.io/prune", "kustomize.toolkit.fluxcd.io/reconcile"} {
-		if there.Annotations[key] == "disabled" || there.Labels[key] == "disabled" {
-			return Leave, nil
+		if existing.Annotations[key] == "disabled" || existing.Labels[key] == "disabled" {
+			return Leave, true, nil
 		}
 	}
-	return Delete, nil
+	return Delete, true, nil
 }

@@ -13,8 +13,8 @@ import (
 // signs are the prefixes of objects, by their change.
 var signs = map[Change]string{Create: "+", Update: "~", Delete: "-", Leave: ".", Refused: "!", Unknown: "?"}
 
-// says explains changes whose sign is not enough.
-var says = map[Change]string{Leave: "no longer applied, not deleted", Refused: "the API server would refuse it",
+// explanations are for changes whose sign is not enough.
+var explanations = map[Change]string{Leave: "no longer applied, not deleted", Refused: "the API server would refuse it",
 	Unknown: "could not be compared"}
 
 // Print writes a report for people.
@@ -38,8 +38,8 @@ func (r Report) Print(out io.Writer) error {
 	return err
 }
 
-// compared reports whether any part of a cluster was compared. A cluster that does not answer, or whose Flux is
-// suspended, is not.
+// compared reports whether any part of a cluster was compared. Clusters that do not answer, and those with suspended
+// Flux, have no parts.
 func (r Report) compared() bool {
 	return slices.ContainsFunc(r.Clusters, func(c Cluster) bool { return c.All || len(c.Parts) > 0 })
 }
@@ -81,21 +81,22 @@ func (c Cluster) print(b *strings.Builder) {
 			oneline.Fprintf(b, "  %s\n", line)
 		}
 	}
-	same, parts := 0, 0
+	sameObjects, sameParts := 0, 0
 	for _, p := range c.Parts {
 		if len(p.Values)+len(p.Objects) == 0 && p.Note == "" && !p.All {
-			same, parts = same+p.Same, parts+1
+			sameObjects, sameParts = sameObjects+p.Same, sameParts+1
 			continue
 		}
 		p.print(b)
 	}
-	if parts > 0 {
-		oneline.Fprintf(b, "  unchanged: %s with %s\n", oneline.Count(parts, "part"), oneline.Count(same, "object"))
+	if sameParts > 0 {
+		oneline.Fprintf(b, "  unchanged: %s with %s\n", oneline.Count(sameParts, "part"),
+			oneline.Count(sameObjects, "object"))
 	}
 }
 
-// fewNew is how many objects of a new part are listed. The JSON document lists all.
-const fewNew = 3
+// maxNewObjects limits the printed objects of a new part. The JSON document lists all.
+const maxNewObjects = 3
 
 func (p Part) print(b *strings.Builder) {
 	oneline.Fprintf(b, "  %s", p.Name)
@@ -106,7 +107,7 @@ func (p Part) print(b *strings.Builder) {
 	for _, f := range p.Values {
 		oneline.Fprintf(b, "    ~ %s\n", f)
 	}
-	if n := len(p.Objects); n > fewNew && p.Same == 0 &&
+	if n := len(p.Objects); n > maxNewObjects && p.Same == 0 &&
 		!slices.ContainsFunc(p.Objects, func(o Object) bool { return o.Change != Create }) {
 		oneline.Fprintf(b, "    + all of its %d objects\n", n)
 		return
@@ -119,15 +120,15 @@ func (p Part) print(b *strings.Builder) {
 	}
 }
 
-// String is Kind namespace/name, with an explanation if the sign is not enough.
+// String returns Kind namespace/name, with an explanation if the sign is not enough, and the message.
 func (o Object) String() string {
 	name := o.Name
 	if o.Namespace != "" {
 		name = o.Namespace + "/" + o.Name
 	}
 	text := o.Kind + " " + name
-	if says[o.Change] != "" {
-		text += " (" + says[o.Change] + ")"
+	if explanations[o.Change] != "" {
+		text += " (" + explanations[o.Change] + ")"
 	}
 	if o.Message != "" {
 		text += ": " + o.Message
@@ -135,7 +136,7 @@ func (o Object) String() string {
 	return text
 }
 
-// String is one line for people.
+// String returns the difference as PATH: FROM -> TO.
 func (f Field) String() string {
 	if f.From == nil && f.To == nil {
 		return f.Path + ": changed"
@@ -143,7 +144,8 @@ func (f Field) String() string {
 	return oneline.Sprintf("%s: %s -> %s", f.Path, short(f.From), short(f.To))
 }
 
-const longestShown = 80
+// maxValueLength limits a printed value in bytes.
+const maxValueLength = 80
 
 // short returns a value on one line. Text that is not JSON itself has no quotes.
 func short(value any) string {
@@ -158,8 +160,8 @@ func short(value any) string {
 		}
 		text = string(encoded)
 	}
-	if len(text) > longestShown {
-		return strings.ToValidUTF8(text[:longestShown], "") + "..."
+	if len(text) > maxValueLength {
+		return strings.ToValidUTF8(text[:maxValueLength], "") + "..."
 	}
 	return text
 }
