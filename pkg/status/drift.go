@@ -25,23 +25,23 @@ type Difference struct {
 	To   string `json:"to,omitempty"`
 }
 
-// driftOf compares with the cluster that holds the definition. Nil means that there is none, or that no values of this
-// environment were applied to it yet.
-func driftOf(ctx context.Context, seen up.Outlook, env *environment.Environment) *Drift {
-	of := seen.Management.Cluster
+// compareValues compares the environment with the cluster that holds the definition. Nil means that there is none, or
+// that no values of this environment were applied to it yet.
+func compareValues(ctx context.Context, seen up.Outlook, env *environment.Environment) *Drift {
+	holder := seen.Management.Cluster
 	if seen.Stage != up.SelfManaged && !seen.SelfManagedBootstrapNotChecked() {
-		of = seen.Bootstrap.Cluster
+		holder = seen.Bootstrap.Cluster
 	}
-	if of == nil {
+	if holder == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, askBound)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	changes, whose, err := rollout.Differences(ctx, of, env)
+	changes, appliedFor, err := rollout.Differences(ctx, holder, env)
 	switch {
 	case err != nil:
 		return &Drift{Values: []Difference{}, Unknown: err.Error()}
-	case whose != env.ClusterName():
+	case appliedFor != env.ClusterName():
 		return nil
 	}
 	d := &Drift{Values: []Difference{}}
@@ -66,7 +66,7 @@ func printDrift(b *strings.Builder, d *Drift, wide bool) {
 	}
 }
 
-// String is for people.
+// String returns the difference as KEY: FROM -> TO. A secret has no values: KEY: changed.
 func (d Difference) String() string {
 	return environment.Change{Key: d.Key, From: d.From, To: d.To}.String()
 }

@@ -12,22 +12,22 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// healthBound limits one observation of a cluster's health. What has not answered by then is not checked.
-const healthBound = 45 * time.Second
+// healthTimeout limits one observation of a cluster's health. What has not answered by then is not checked.
+const healthTimeout = 45 * time.Second
 
 // Health says whether a management cluster can act, and which of its certificates and tokens expires first.
 type Health struct {
-	// Findings are the problems that keep the cluster from acting, and those that do not block it yet.
+	// Findings are blocking problems and warnings.
 	Findings []Finding `json:"findings"`
-	// FirstToEnd is the first certificate or token to expire among those that are not renewed automatically.
-	FirstToEnd *End `json:"firstToEnd,omitempty"`
+	// FirstExpiry is the first certificate or token to expire among those that are not renewed automatically.
+	FirstExpiry *Expiry `json:"firstToEnd,omitempty"`
 	// NotChecked lists what could not be checked, and why.
 	NotChecked []string `json:"notChecked"`
 
-	complete bool // all that decides was observed
+	complete bool // all required kinds were listed
 }
 
-// Finding is a problem in a cluster, also if the status of its objects shows none.
+// A Finding is a problem that the status of the objects need not show.
 type Finding struct {
 	ID       string             `json:"id"`
 	Object   string             `json:"object"`
@@ -40,8 +40,8 @@ type Finding struct {
 	Transient  bool                 `json:"transient"`
 }
 
-// End is the expiry of a certificate or a token.
-type End struct {
+// Expiry is the end of a certificate or a token.
+type Expiry struct {
 	What string    `json:"what"`
 	At   time.Time `json:"at"`
 }
@@ -49,30 +49,29 @@ type End struct {
 // HealthOf checks whether a management cluster can act. It observes the registry too if the cluster's sources read from
 // it.
 func HealthOf(ctx context.Context, c *kube.Cluster, registry readiness.Registry) Health {
-	ctx, cancel := context.WithTimeout(ctx, healthBound)
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	return healthIn(readiness.Observe(ctx, c, registry))
+	return healthFrom(readiness.Observe(ctx, c, registry))
 }
 
-func healthIn(o readiness.Observation) Health {
+func healthFrom(o readiness.Observation) Health {
 	h := Health{Findings: []Finding{}, NotChecked: append([]string{}, o.NotChecked...), complete: o.Complete()}
 	for _, f := range readiness.Judge(o) {
 		h.Findings = append(h.Findings, Finding{ID: f.ID, Object: f.Object.String(), Cause: f.Cause, Remedy: f.Remedy,
 			Message: f.Message, Severity: f.Severity, Confidence: f.Confidence(), Transient: f.Transient})
 	}
 	if e, known := readiness.Earliest(o); known {
-		h.FirstToEnd = &End{What: e.What, At: e.At.UTC()}
+		h.FirstExpiry = &Expiry{What: e.What, At: e.At.UTC()}
 	}
 	return h
 }
 
-// withHealth lowers the state of a report if the management cluster cannot act. It does not decide whether that is
-// permanent: only a second observation shows it.
+// withHealth adds the health. Blocking findings give Progressing, incomplete checks Unknown. Whether a finding is
+// permanent, only a second observation shows.
 func (r Report) withHealth(h Health) Report {
 	r.Health = &h
 	i := slices.IndexFunc(h.Findings, func(f Finding) bool {
-		return f.Severity == readiness.Blocking &&
-			f.Confidence == readiness.HighConfidence
+		return f.Severity == readiness.Blocking && f.Confidence == readiness.HighConfidence
 	})
 	switch {
 	case i >= 0:
@@ -100,16 +99,17 @@ func printHealth(b *strings.Builder, h *Health, causes []Cause, wide bool) {
 		if slices.ContainsFunc(causes, func(c Cause) bool { return c.Object == f.Object && c.Cause == f.Cause }) {
 			continue
 		}
-		fmt.Fprintf(b, "\n%s: %s\n    object: %s\n    remedy: %s\n", f.Severity, oneline.Of(f.Cause, causeLimit(wide)),
-			f.Object, oneline.Of(f.Remedy, causeLimit(wide)))
+		oneline.Fprintf(b, "\n%s: %s\n    object: %s\n    remedy: %s\n", f.Severity,
+			oneline.Of(f.Cause, causeLimit(wide)), f.Object, oneline.Of(f.Remedy, causeLimit(wide)))
 	}
-	if h.FirstToEnd != nil {
-		fmt.Fprintf(b, "\nexpires first: the %s, at %s\n", h.FirstToEnd.What, h.FirstToEnd.At.Format(time.RFC3339))
+	if h.FirstExpiry != nil {
+		oneline.Fprintf(b, "\nexpires first: the %s, at %s\n", h.FirstExpiry.What,
+			h.FirstExpiry.At.Format(time.RFC3339))
 	}
 	for i, what := range h.NotChecked {
 		if i == 0 {
-			fmt.Fprintf(b, "\nnot checked:\n")
+			fmt.Fprint(b, "\nnot checked:\n")
 		}
-		fmt.Fprintf(b, "  %s\n", oneline.Of(what, messageLimit(wide)))
+		oneline.Fprintf(b, "  %s\n", oneline.Of(what, messageLimit(wide)))
 	}
 }

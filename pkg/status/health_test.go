@@ -10,6 +10,20 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
+// Text from a cluster cannot control the terminal.
+func TestPrintHealthRemovesControlCharacters(t *testing.T) {
+	r := Report{Environment: "demo", State: Up, Health: &Health{
+		Findings:    []Finding{{Object: "Node/a\x1b[31m\nforged", Severity: "warning\x1b[31m", Cause: "it is cordoned"}},
+		FirstExpiry: &Expiry{What: "certificate\x1b[31m"}}}
+	var out bytes.Buffer
+	if err := r.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), "\x1b") || strings.Contains(out.String(), "\nforged") {
+		t.Errorf("the output has control characters: %q", out.String())
+	}
+}
+
 // A management cluster that says that it is ready is not up when it cannot act, and a warning takes nothing away from
 // it.
 func TestWhatCannotActIsNotUp(t *testing.T) {
@@ -51,7 +65,7 @@ func TestPrintHealth(t *testing.T) {
 		Severity: readiness.Warning}
 	r := Report{Environment: "demo", State: Up,
 		Causes: []Cause{{Object: known.Object, Cause: known.Cause, Remedy: known.Remedy}},
-		Health: &Health{Findings: []Finding{known, other}, FirstToEnd: &End{"client certificate of the kubeconfig",
+		Health: &Health{Findings: []Finding{known, other}, FirstExpiry: &Expiry{"client certificate of the kubeconfig",
 			time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)}, NotChecked: []string{"leases: forbidden"}}}
 	var out bytes.Buffer
 	if err := r.Print(&out); err != nil {

@@ -23,16 +23,15 @@ const (
 	Unknown     State = "unknown"     // something does not answer
 )
 
-// judge derives the state from an observation.
+// judge derives the state from an observation, and from the objects of the report.
 func judge(seen up.Outlook, r Report) (State, string) {
 	if seen.SelfManagedBootstrapNotChecked() {
-		return judgeObjects(r.Management,
-			r.Unknown, Up, "the management cluster manages itself; not checked: whether a "+
-				"bootstrap cluster is left")
+		return judgeObjects(r.Management, r.Unknown, Up, "the management cluster manages itself; not checked: whether "+
+			"a bootstrap cluster is left")
 	}
 	switch seen.Stage {
 	case up.NotThere:
-		return Absent, orElse(seen.Why, "nothing of it exists")
+		return Absent, cmp.Or(seen.Why, "nothing of it exists")
 	case up.HalfMoved:
 		return Broken, "a pivot was interrupted: " + seen.Why
 	case up.PivotBegun:
@@ -41,65 +40,60 @@ func judge(seen up.Outlook, r Report) (State, string) {
 		return Stuck, "a machine or the bootstrap cluster is stopped"
 	case up.Refused:
 		return refused(seen.Refusal)
-	}
-	if seen.Stage != up.SelfManaged {
+	case up.SelfManaged:
+		return judgeObjects(r.Management, r.Unknown, Up, "the management cluster manages itself")
+	default:
 		return judgeObjects(r.Bootstrap, r.Unknown, Progressing, "the bootstrap cluster holds the definition")
 	}
-	return judgeObjects(r.Management, r.Unknown, Up, "the management cluster manages itself")
 }
 
-// judgeObjects lowers the best possible state, worst, for objects that are not ready and for what is not known.
-func judgeObjects(of Side, unknown []string, worst State, why string) (State, string) {
-	for _, o := range of.Objects {
+// judgeObjects starts with state and lowers it for objects that are not ready and for failed reads.
+func judgeObjects(side Side, unknown []string, state State, why string) (State, string) {
+	for _, o := range side.Objects {
 		switch {
-		case o.State == health.Failed || o.State == health.Suspended || o.State == "Paused":
+		case o.State == health.Failed || o.State == health.Suspended || o.State == paused:
 			return Stuck, fmt.Sprintf("%s is %s: %s", o, strings.ToLower(o.State), o.Message)
-		case o.State != health.Ready && worst == Up:
-			worst, why = Progressing, fmt.Sprintf("%s is %s: %s", o, strings.ToLower(o.State), o.Message)
+		case o.State != health.Ready && state == Up:
+			state, why = Progressing, fmt.Sprintf("%s is %s: %s", o, strings.ToLower(o.State), o.Message)
 		}
 	}
-	if len(unknown) > 0 && worst == Up {
+	if len(unknown) > 0 && state == Up {
 		return Unknown, unknown[0]
 	}
-	return worst, why
+	return state, why
 }
 
+// refused derives the state from the reason why a run would not begin.
 func refused(refusal error) (State, string) {
-	if code := fault.CodeOf(refusal); code == fault.ClusterForeign || code == fault.PivotFailed ||
-		code == fault.PivotRefused {
+	switch fault.CodeOf(refusal) {
+	case fault.ClusterForeign, fault.PivotFailed, fault.PivotRefused:
 		return Broken, refusal.Error()
-	} else if code == fault.Busy {
+	case fault.Busy:
 		return Progressing, refusal.Error()
+	default:
+		return Unknown, refusal.Error()
 	}
-	return Unknown, refusal.Error()
 }
 
 // Err is the error of a command that shows the report. It is nil if the environment is up.
 func (r Report) Err() error {
-	named := cmp.Or(r.Argument, r.Environment)
-	code, hint := fault.Code(""), "Run cluster-init diagnose "+named+" to find the cause."
+	argument := cmp.Or(r.Argument, r.Environment)
+	var code fault.Code
+	hint := "Run cluster-init diagnose " + argument + " to find the cause."
 	switch r.State {
 	case Up:
 		return nil
 	case Progressing:
-		code, hint = fault.StatusProgressing, "Wait: cluster-init status "+named+
-			" --watch shows the progress."
+		code, hint = fault.StatusProgressing, "Wait: cluster-init status "+argument+" --watch shows the progress."
 	case Stuck:
 		code = fault.ComponentStuck
 	case Broken:
-		code, hint = fault.StatusBroken, "Run cluster-init pivot plan "+named+
+		code, hint = fault.StatusBroken, "Run cluster-init pivot plan "+argument+
 			" to see an interrupted pivot and how to finish it."
 	case Absent:
-		code, hint = fault.StatusAbsent, "Run cluster-init up "+named+" to create it."
+		code, hint = fault.StatusAbsent, "Run cluster-init up "+argument+" to create it."
 	default:
 		code = fault.ClusterUnreachable
 	}
 	return fault.New(code, r.Environment+" is "+string(r.State)+": "+r.Why, hint)
-}
-
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }

@@ -84,7 +84,7 @@ func printCauses(b *strings.Builder, causes []Cause, wide bool) {
 	}
 }
 
-// sign marks causes that need a person (✗) and causes that may go away (?).
+// sign returns ✗ for causes that need a person and ? for causes that may go away.
 func (c Cause) sign() string {
 	if c.Lasting {
 		return "✗"
@@ -121,40 +121,40 @@ func printSide(b *strings.Builder, name string, s Side, wide bool) {
 		oneline.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", o.Kind, o.Name, o.State, short(o.Version),
 			oneline.Of(message, messageLimit(wide)))
 	}
-	_ = table.Flush() // into a builder, which takes all
+	_ = table.Flush() // a strings.Builder returns no errors
 }
 
 // short truncates a digest.
 func short(version string) string {
-	if before, digest, is := strings.Cut(version, "sha256:"); is && len(digest) > 12 {
+	if before, digest, found := strings.Cut(version, "sha256:"); found && len(digest) > 12 {
 		return before + "sha256:" + digest[:12]
 	}
 	return version
 }
 
-// mostShown is the maximum length of a printed message in characters.
-const mostShown = 100
+// maxMessageLength is the maximum length of a printed message in characters.
+const maxMessageLength = 100
 
 // messageLimit is the maximum length of a printed message. Zero means no limit.
 func messageLimit(wide bool) int {
 	if wide {
 		return 0
 	}
-	return mostShown
+	return maxMessageLength
 }
 
 // causeLimit is the maximum length of a cause or a remedy. These are longer than messages in a table.
 func causeLimit(wide bool) int { return 3 * messageLimit(wide) }
 
-// Changes lists the causes that the earlier report did not have, and the objects whose state or message changed, one
-// line each.
+// Changes lists what changed since the earlier report, one line each: the state, new causes, the states of the
+// clusters, and changed or deleted objects.
 func (r Report) Changes(earlier Report, at time.Time) []string {
 	var lines []string
 	line := func(format string, args ...any) {
 		lines = append(lines, at.Format("15:04:05")+"  "+oneline.Sprintf(format, args...))
 	}
 	if r.State != earlier.State || r.Why != earlier.Why {
-		line("%s: %s", r.State, oneline.Of(r.Why, mostShown))
+		line("%s: %s", r.State, oneline.Of(r.Why, maxMessageLength))
 	}
 	for _, c := range r.Causes {
 		if !slices.Contains(earlier.Causes, c) {
@@ -170,13 +170,12 @@ func (r Report) Changes(earlier Report, at time.Time) []string {
 		}
 		for _, o := range now.Objects {
 			if !slices.Contains(before.Objects, o) {
-				line("%s cluster: %s %s %s", name, o, o.State, oneline.Of(o.Message, mostShown))
+				line("%s cluster: %s %s %s", name, o, o.State, oneline.Of(o.Message, maxMessageLength))
 			}
 		}
 		for _, o := range before.Objects {
 			if !slices.ContainsFunc(now.Objects, func(other Object) bool {
-				return other.Kind == o.Kind &&
-					other.Name == o.Name
+				return other.Kind == o.Kind && other.Name == o.Name
 			}) {
 				line("%s cluster: %s is gone", name, o)
 			}

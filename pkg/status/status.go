@@ -24,8 +24,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// askBound limits one request to a cluster.
-const askBound = 10 * time.Second
+// requestTimeout limits one request to a cluster.
+const requestTimeout = 10 * time.Second
 
 // Report is the status of an environment.
 type Report struct {
@@ -38,7 +38,7 @@ type Report struct {
 	Why           string `json:"why"`
 	Bootstrap     Side   `json:"bootstrap"`
 	Management    Side   `json:"management"`
-	// Machines are the machines that the provider lists. MachinesUnknown says why it could not be asked. Then the
+	// Machines are the machines that the provider lists. MachinesUnknown says why they could not be listed. Then the
 	// machines in the cluster count.
 	Machines        []string `json:"machines"`
 	MachinesUnknown string   `json:"machinesUnknown,omitempty"`
@@ -70,7 +70,7 @@ type Object struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	State     string `json:"state"` // as package health reports it
+	State     string `json:"state"` // as package health reports it, or paused
 	Version   string `json:"version,omitempty"`
 	Message   string `json:"message,omitempty"`
 }
@@ -78,9 +78,10 @@ type Object struct {
 // String is Kind/name.
 func (o Object) String() string { return o.Kind + "/" + o.Name }
 
-// Look observes an environment. lacks says why only its names are known; nil if all of it is known. health checks
+// Look observes an environment. configErr says why only its names are known; nil if all of it is known. health checks
 // whether a management cluster with ready objects can act.
-func Look(ctx context.Context, run *up.Run, lacks error, health func(context.Context, *kube.Cluster) Health) Report {
+func Look(ctx context.Context, run *up.Run, configErr error,
+	health func(context.Context, *kube.Cluster) Health) Report {
 	seen := run.Observe(ctx)
 	r := Report{Type: "status", SchemaVersion: schemaVersion, Environment: run.Environment.Name(),
 		Argument: run.Environment.Argument(), Cluster: run.Scope.Namespace + "/" + run.Scope.Cluster,
@@ -102,10 +103,10 @@ func Look(ctx context.Context, run *up.Run, lacks error, health func(context.Con
 	if seen.MachinesErr != nil {
 		r.MachinesUnknown = seen.MachinesErr.Error()
 	}
-	if lacks != nil {
-		r.Drift = &Drift{Values: []Difference{}, Unknown: "the environment is incomplete here: " + firstOf(lacks)}
+	if configErr != nil {
+		r.Drift = &Drift{Values: []Difference{}, Unknown: "the environment is incomplete here: " + firstOf(configErr)}
 	} else {
-		r.Drift = driftOf(ctx, seen, run.Environment)
+		r.Drift = compareValues(ctx, seen, run.Environment)
 	}
 	if r.State, r.Why = judge(seen, r); r.State == Up && seen.Management.Cluster != nil {
 		return r.withHealth(health(ctx, seen.Management.Cluster))
@@ -123,10 +124,10 @@ func firstOf(err error) string {
 }
 
 // side reads a cluster if it answers.
-func (r *Report) side(ctx context.Context, state string, c *kube.Cluster, unseen error, namespace string) Side {
+func (r *Report) side(ctx context.Context, state string, c *kube.Cluster, connectErr error, namespace string) Side {
 	s := Side{State: state, Objects: []Object{}}
-	if unseen != nil {
-		s.Error = unseen.Error()
+	if connectErr != nil {
+		s.Error = connectErr.Error()
 	}
 	if c == nil {
 		return s
@@ -137,16 +138,17 @@ func (r *Report) side(ctx context.Context, state string, c *kube.Cluster, unseen
 	return s
 }
 
-// shown lists the kinds that a status shows, in their order. An empty kind stands for every control plane.
-var shown = []struct{ group, kind string }{
+// shownKinds lists the kinds that a status shows, in their order. An empty kind stands for every control plane.
+var shownKinds = []struct{ group, kind string }{
 	{"kustomize.toolkit.fluxcd.io", "Kustomization"}, {"helm.toolkit.fluxcd.io", "HelmRelease"},
 	{"source.toolkit.fluxcd.io", "GitRepository"}, {"source.toolkit.fluxcd.io", "OCIRepository"},
 	{"cluster.x-k8s.io", "Cluster"}, {"controlplane.cluster.x-k8s.io", ""}, {"cluster.x-k8s.io", "MachineDeployment"},
 	{"cluster.x-k8s.io", "Machine"},
 }
 
-func place(group, kind string) int {
-	return slices.IndexFunc(shown, func(s struct{ group, kind string }) bool {
+// shownIndex returns the position of a kind in shownKinds; -1 if a status does not show it.
+func shownIndex(group, kind string) int {
+	return slices.IndexFunc(shownKinds, func(s struct{ group, kind string }) bool {
 		return s.group == group && (s.kind == kind || s.kind == "" && strings.HasSuffix(kind, "ControlPlane"))
 	})
 }
@@ -157,17 +159,17 @@ func (r *Report) objects(ctx context.Context, c *kube.Cluster, s *Side, namespac
 		r.Unknown = append(r.Unknown, fmt.Sprintf("some kinds of the %s cluster: %v", c.Name, err))
 	}
 	slices.SortStableFunc(served, func(a, b kube.Served) int {
-		return cmp.Compare(place(a.Resource.Group, a.Kind), place(b.Resource.Group, b.Kind))
+		return cmp.Compare(shownIndex(a.Resource.Group, a.Kind), shownIndex(b.Resource.Group, b.Kind))
 	})
 	for _, kind := range served {
-		if place(kind.Resource.Group, kind.Kind) < 0 {
+		if shownIndex(kind.Resource.Group, kind.Kind) < 0 {
 			continue
 		}
-		in := flux.Namespace
-		if !strings.HasSuffix(kind.Resource.Group, ".fluxcd.io") {
-			in = namespace
+		kindNamespace := namespace
+		if strings.HasSuffix(kind.Resource.Group, ".fluxcd.io") {
+			kindNamespace = flux.Namespace
 		}
-		found, err := list(ctx, c, kind, in)
+		found, err := list(ctx, c, kind, kindNamespace)
 		if err != nil {
 			r.Unknown = append(r.Unknown, fmt.Sprintf("%s of the %s cluster: %v", kind.Resource.GroupResource(), c.Name,
 				err))
@@ -180,7 +182,7 @@ func (r *Report) objects(ctx context.Context, c *kube.Cluster, s *Side, namespac
 
 func list(ctx context.Context, c *kube.Cluster, kind kube.Served, namespace string) ([]unstructured.Unstructured,
 	error) {
-	ctx, cancel := context.WithTimeout(ctx, askBound)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	found, err := c.Dynamic.Resource(kind.Resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -189,12 +191,15 @@ func list(ctx context.Context, c *kube.Cluster, kind kube.Served, namespace stri
 	return found.Items, nil
 }
 
+// paused is the state of a paused object of Cluster API. Package health does not have it.
+const paused = "Paused"
+
 func objectOf(u *unstructured.Unstructured) Object {
 	state := health.Of(u)
 	o := Object{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), State: state.Status,
 		Message: state.Message}
 	if health.Paused(u) && strings.HasSuffix(u.GroupVersionKind().Group, "cluster.x-k8s.io") {
-		o.State = "Paused"
+		o.State = paused
 	}
 	for _, path := range [][]string{{"spec", "version"}, {"spec", "template", "spec", "version"},
 		{"status", "lastAttemptedRevision"}} {
@@ -208,31 +213,31 @@ func objectOf(u *unstructured.Unstructured) Object {
 
 // versions reads the versions of Kubernetes, Flux and the providers.
 func (r *Report) versions(ctx context.Context, c *kube.Cluster, s *Side) {
-	ctx, cancel := context.WithTimeout(ctx, askBound)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	asked := func(what string, err error) bool {
+	noted := func(what string, err error) bool {
 		if err != nil {
 			r.Unknown = append(r.Unknown, fmt.Sprintf("%s of the %s cluster: %v", what, c.Name, err))
 		}
 		return err == nil
 	}
 	config := *c.Config
-	config.Timeout = askBound // discovery takes no context
+	config.Timeout = requestTimeout // discovery takes no context
 	server, err := discovery.NewDiscoveryClientForConfig(&config)
-	if asked("version", err) {
-		if version, err := server.ServerVersion(); asked("version", err) {
+	if noted("version", err) {
+		if version, err := server.ServerVersion(); noted("version", err) {
 			s.Versions["kubernetes"] = version.GitVersion
 		}
 	}
 	var controllers appsv1.DeploymentList
-	if asked("Flux", c.List(ctx, &controllers, client.InNamespace(flux.Namespace),
+	if noted("Flux", c.List(ctx, &controllers, client.InNamespace(flux.Namespace),
 		client.HasLabels{flux.VersionLabel})) {
 		for _, d := range controllers.Items {
 			s.Versions["flux"] = d.Labels[flux.VersionLabel]
 		}
 	}
 	providers, err := capi.Providers(ctx, c)
-	if asked("providers", err) {
+	if noted("providers", err) {
 		for _, p := range providers {
 			s.Versions[p.Name] = p.Version
 		}
