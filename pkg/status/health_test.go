@@ -13,7 +13,7 @@ import (
 // Text from a cluster cannot control the terminal.
 func TestPrintHealthRemovesControlCharacters(t *testing.T) {
 	r := Report{Environment: "demo", State: Up, Health: &Health{
-		Findings:    []Finding{{Object: "Node/a\x1b[31m\nforged", Severity: "warning\x1b[31m", Cause: "it is cordoned"}},
+		Findings:    []Finding{{Object: "Node/a\x1b[31m\nforged", Severity: "warning\x1b[31m", Cause: "a cause"}},
 		FirstExpiry: &Expiry{What: "certificate\x1b[31m"}}}
 	var out bytes.Buffer
 	if err := r.Print(&out); err != nil {
