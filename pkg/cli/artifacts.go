@@ -53,7 +53,7 @@ func (o *artifactOptions) folder() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return dir, evidence.Claim(dir)
+	return dir, evidence.CheckDir(dir)
 }
 
 // record keeps the events of a run for the artifacts.

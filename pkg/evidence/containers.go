@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
@@ -11,7 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// containers writes the state of the environment's containers and, with logs, their logs and the journals of machines.
+// containers writes the list of all containers of the engine, and the state of the environment's containers. With logs,
+// it writes their logs and the journals of machines, too.
 func (c Collector) containers(ctx context.Context, f *folder, logs bool) {
 	if c.Engine == nil {
 		return
@@ -24,7 +26,7 @@ func (c Collector) containers(ctx context.Context, f *folder, logs bool) {
 		return err
 	})
 	var names []string
-	for _, label := range []string{
+	for _, label := range []string{ // bootstrap node, machines, registry
 		kind.ClusterLabel + "=" + owned.BootstrapCluster(c.Cluster), kind.ClusterLabel + "=" + c.Cluster,
 		owned.ClusterLabel + "=" + c.Cluster,
 	} {
@@ -36,50 +38,56 @@ func (c Collector) containers(ctx context.Context, f *folder, logs bool) {
 	}
 	sort.Strings(names)
 	for _, name := range slices.Compact(names) {
-		c.container(ctx, f, name, logs)
+		isNode := c.inspect(ctx, f, name)
+		if logs {
+			c.log(ctx, f, name)
+		}
+		if logs && isNode {
+			c.journal(ctx, f, name)
+		}
 	}
 }
 
-// container writes the state of a container and, with logs, its log and journal.
-func (c Collector) container(ctx context.Context, f *folder, name string, logs bool) {
-	machine := false
+// inspect writes the state of a container. It reports whether the container is a running node.
+func (c Collector) inspect(ctx context.Context, f *folder, name string) (isNode bool) {
 	bounded(ctx, f, "docker inspect of "+name, func(ctx context.Context) error {
-		all, err := c.Engine.InspectAll(ctx, name)
+		inspected, err := c.Engine.InspectAll(ctx, name)
 		if err != nil {
 			return err
 		}
-		machine = isMachine(all)
-		withoutVariables(all)
-		f.objects(dockerName+"/"+inName(name)+".inspect.yaml",
-			"output of docker inspect, without the values of variables", []map[string]any{all})
+		isNode = isRunningNode(inspected)
+		dropVariableValues(inspected)
+		f.objects(dockerName+"/"+pathElement(name)+".inspect.yaml",
+			"output of docker inspect, without the values of variables", []map[string]any{inspected})
 		return nil
 	})
-	if !logs {
-		return
-	}
+	return isNode
+}
+
+func (c Collector) log(ctx context.Context, f *folder, name string) {
 	bounded(ctx, f, "the log of container "+name, func(ctx context.Context) error {
 		log, err := c.Engine.Logs(ctx, name, logLines, logBytes)
 		if err == nil {
-			f.text(dockerName+"/"+inName(name)+".log", "end of the container's log", log)
+			f.text(dockerName+"/"+pathElement(name)+".log", "end of the container's log", log)
 		}
 		return err
 	})
-	if !machine {
-		return
-	}
+}
+
+func (c Collector) journal(ctx context.Context, f *folder, name string) {
 	bounded(ctx, f, "the journal of machine "+name, func(ctx context.Context) error {
-		journal, err := c.Engine.Output(ctx, name, []string{"journalctl", "--no-pager", "--quiet", "--lines", "2000"},
-			logBytes)
+		journal, err := c.Engine.Output(ctx, name, []string{"journalctl", "--no-pager", "--quiet", "--lines",
+			strconv.Itoa(journalLines)}, logBytes)
 		if err == nil {
-			f.text(dockerName+"/"+inName(name)+".journal.log",
+			f.text(dockerName+"/"+pathElement(name)+".journal.log",
 				"end of the machine's journal: kubelet, containerd and others", journal)
 		}
 		return err
 	})
 }
 
-// isMachine reports whether a container is a running machine.
-func isMachine(inspected map[string]any) bool {
+// isRunningNode reports whether a container is a node of a cluster, and runs.
+func isRunningNode(inspected map[string]any) bool {
 	config, _ := inspected["Config"].(map[string]any)
 	labels, _ := config["Labels"].(map[string]any)
 	state, _ := inspected["State"].(map[string]any)
@@ -87,8 +95,8 @@ func isMachine(inspected map[string]any) bool {
 	return state["Running"] == true && (role == "control-plane" || role == "worker")
 }
 
-// withoutVariables leaves only the names of environment variables.
-func withoutVariables(inspected map[string]any) {
+// dropVariableValues leaves only the names of environment variables.
+func dropVariableValues(inspected map[string]any) {
 	config, _ := inspected["Config"].(map[string]any)
 	variables, _ := config["Env"].([]any)
 	for i, v := range variables {

@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
-// Engine is the needed part of the Docker engine's client.
+// Engine is the part of the Docker engine's client that a Collector needs.
 type Engine interface {
 	Containers(context.Context, docker.Filter) ([]string, error)
 	Table(context.Context) (string, error)
@@ -30,7 +30,7 @@ type Collector struct {
 	Clusters func(context.Context) ([]*kube.Cluster, error)
 	Engine   Engine // nil: no containers
 	Cluster  string // name of the management cluster, which its containers are labelled with
-	// Left, unless nil, is called for each item that could not be collected.
+	// Left is called for each item that could not be collected. Nil means not called.
 	Left func(what string)
 	// Machines returns the output of machines that are not containers. With an error, the partial result counts. Nil
 	// means no such machines.
@@ -48,14 +48,15 @@ type Run struct {
 	ExitCode int
 	Elapsed  time.Duration
 	Events   []byte   // one JSON object a line
-	Unread   []string // what could not be read before, and why
+	Unread   []string // what the caller could not read, and why
 }
 
-// The limits for a log and for one request: a part that hangs must not block the others.
+// The limits for a log and for one request. A request that hangs must not block the others.
 const (
-	logLines  = 500
-	logBytes  = 1 << 20
-	callBound = 20 * time.Second
+	logLines       = 500
+	logBytes       = 1 << 20
+	journalLines   = 2000
+	requestTimeout = 20 * time.Second
 )
 
 // Collect collects until it is done or ctx ends, and returns errors of writing. It replaces the evidence of an earlier
@@ -63,23 +64,23 @@ const (
 func (c Collector) Collect(ctx context.Context, run Run) error {
 	f, err := newFolder(c.Dir, c.Redactor)
 	if err != nil {
-		return fmt.Errorf("making the folder for artifacts: %w", err)
+		return fmt.Errorf("make the folder for artifacts: %w", err)
 	}
 	for _, what := range run.Unread {
 		f.problem("%s", what)
 	}
-	clusters, silent := c.connect(ctx, f)
+	clusters, noAnswer := c.connect(ctx, f)
 	var parts []part
-	readable := map[*kube.Cluster]bool{}
-	for _, cluster := range clusters { // all secrets must be known before the first line is written
+	secretsKnown := map[*kube.Cluster]bool{}
+	for _, cluster := range clusters { // the redactor must know all secrets before the first line is written
 		parts = append(parts, part{"Secrets of the " + cluster.Name + " cluster",
-			func(ctx context.Context) { readable[cluster] = c.secrets(ctx, f, cluster) }})
+			func(ctx context.Context) { secretsKnown[cluster] = c.secrets(ctx, f, cluster) }})
 	}
 	parts = append(parts, part{"events of the run", func(context.Context) { f.events(run.Events) }})
 	for _, cluster := range clusters {
 		parts = append(parts, part{"objects and pod logs of the " + cluster.Name + " cluster",
 			func(ctx context.Context) {
-				if !readable[cluster] { // any line could hold one of them
+				if !secretsKnown[cluster] { // any line could hold a secret
 					f.problem("objects and pod logs of the %s cluster: left out, as its Secrets are not known",
 						cluster.Name)
 					return
@@ -90,11 +91,11 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 	}
 	parts = append(parts, part{"containers", func(ctx context.Context) {
 		var unknown []string // any log or journal could hold a secret of these clusters
-		if silent {
+		if noAnswer {
 			unknown = append(unknown, "a cluster that does not answer")
 		}
 		for _, cluster := range clusters {
-			if !readable[cluster] {
+			if !secretsKnown[cluster] {
 				unknown = append(unknown, "the "+cluster.Name+" cluster")
 			}
 		}
@@ -138,9 +139,9 @@ type part struct {
 // within collects for at most 1/shares of the remaining time.
 func (p part) within(ctx context.Context, shares int, f *folder) {
 	if deadline, bounded := ctx.Deadline(); bounded {
-		own, cancel := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(shares))
+		share, cancel := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(shares))
 		defer cancel()
-		ctx = own
+		ctx = share
 	}
 	p.collect(ctx)
 	if ctx.Err() != nil {
@@ -148,12 +149,12 @@ func (p part) within(ctx context.Context, shares int, f *folder) {
 	}
 }
 
-// connect returns the clusters that answer. silent reports whether another one should answer and does not.
-func (c Collector) connect(ctx context.Context, f *folder) (clusters []*kube.Cluster, silent bool) {
+// connect returns the clusters that answer. noAnswer reports whether another cluster should answer and does not.
+func (c Collector) connect(ctx context.Context, f *folder) (clusters []*kube.Cluster, noAnswer bool) {
 	if c.Clusters == nil {
 		return nil, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, callBound)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	clusters, err := c.Clusters(ctx)
 	if err != nil {
@@ -162,14 +163,14 @@ func (c Collector) connect(ctx context.Context, f *folder) (clusters []*kube.Clu
 	return clusters, err != nil
 }
 
-// bounded runs one request with its own timeout and notes its error with the name what. It reports success.
-func bounded(ctx context.Context, f *folder, what string, ask func(context.Context) error) bool {
+// bounded runs one request with its own timeout, and notes its error as a problem of what. It reports success.
+func bounded(ctx context.Context, f *folder, what string, request func(context.Context) error) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, callBound)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	if err := ask(ctx); err != nil {
+	if err := request(ctx); err != nil {
 		f.problem("%s: %v", what, err)
 		return false
 	}

@@ -168,7 +168,7 @@ func TestWithoutAnAnswerNoLogIsWritten(t *testing.T) {
 }
 
 // Only what is known to be ours is written over.
-func TestClaim(t *testing.T) {
+func TestCheckDir(t *testing.T) {
 	cases := map[string]struct {
 		files map[string]string
 		ok    bool
@@ -192,7 +192,7 @@ func TestClaim(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			err := Claim(dir)
+			err := CheckDir(dir)
 			if (err == nil) != tc.ok || err != nil && fault.CodeOf(err) != fault.Usage {
 				t.Errorf("got %v", err)
 			}
@@ -217,7 +217,7 @@ func TestClaim(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Claim(file); fault.CodeOf(err) != fault.Usage {
+	if err := CheckDir(file); fault.CodeOf(err) != fault.Usage {
 		t.Errorf("a file passes for a folder: %v", err)
 	}
 }

@@ -22,16 +22,16 @@ const (
 	summaryName = "summary.txt"
 	eventsName  = "events.jsonl"
 	dockerName  = "docker"
-	// title begins each summary. It identifies a folder of an earlier run, which may be overwritten.
-	title    = "cluster-init: what "
-	ofARun   = title + "is left of a run that failed"
-	onDemand = title + "was collected on demand"
+	// title begins each summary. It identifies evidence of an earlier run, which may be overwritten.
+	title     = "cluster-init: what "
+	failedRun = title + "is left of a run that failed"
+	onDemand  = title + "was collected on demand"
 	// CaseName is the file from which a diagnosis can be made again.
 	CaseName = "diagnosis.json"
 )
 
-// Claim refuses, as a usage error, a folder with other files than an earlier run's evidence. It changes nothing.
-func Claim(dir string) error {
+// CheckDir refuses, as a usage error, a folder with other files than an earlier run's evidence. It changes nothing.
+func CheckDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
 		return nil
@@ -51,20 +51,22 @@ func Claim(dir string) error {
 type folder struct {
 	root     string
 	redactor *redact.Redactor
-	files    []described
-	problems []string
-	failed   []error
+	files    []fileEntry
+	problems []string // what could not be collected, for the summary
+	failed   []error  // write errors, which Collect returns
 }
 
-type described struct{ name, what string }
+// fileEntry is a line of the summary: a file and what it contains.
+type fileEntry struct{ name, what string }
 
+// newFolder checks the folder, removes earlier evidence, and makes it private.
 func newFolder(dir string, redactor *redact.Redactor) (*folder, error) {
-	if err := Claim(dir); err != nil {
+	if err := CheckDir(dir); err != nil {
 		return nil, err
 	}
-	for _, left := range []string{summaryName, eventsName, CaseName, "bootstrap", "management", dockerName,
+	for _, name := range []string{summaryName, eventsName, CaseName, "bootstrap", "management", dockerName,
 		machinesName} {
-		if err := os.RemoveAll(filepath.Join(dir, left)); err != nil {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return nil, err
 		}
 	}
@@ -82,10 +84,10 @@ func (f *folder) problem(format string, args ...any) {
 	f.problems = append(f.problems, f.redactor.Text(oneline.Sprintf(format, args...)))
 }
 
-// text writes text without its secrets. name has slashes.
+// text writes text without its secrets. name is a slash-separated path.
 func (f *folder) text(name, what, content string) { f.write(name, what, f.redactor.Text(content)) }
 
-// objects writes decoded objects without their secrets, as documents of one YAML file; nothing when there are none.
+// objects writes decoded objects without their secrets, as documents of one YAML file. It writes no empty file.
 func (f *folder) objects(name, what string, list []map[string]any) {
 	if len(list) == 0 {
 		return
@@ -103,7 +105,7 @@ func (f *folder) objects(name, what string, list []map[string]any) {
 	f.write(name, what, out.String())
 }
 
-// events writes the run's events. Secrets are taken out of their fields, so that each line stays JSON.
+// events writes the run's events. It removes secrets from decoded fields, so that each line stays JSON.
 func (f *folder) events(lines []byte) {
 	var out bytes.Buffer
 	for line := range bytes.Lines(lines) {
@@ -124,20 +126,20 @@ func (f *folder) events(lines []byte) {
 	f.write(eventsName, "every event of the run, one JSON object a line, as of --output json", out.String())
 }
 
-// write writes a file inside the folder under a free name, whatever the given name is. It removes control characters,
-// because files are shown on terminals.
+// write writes a file inside the folder. write makes the name valid and unique. It removes control characters, because
+// people print files on terminals.
 func (f *folder) write(name, what, content string) {
-	name = f.free(name)
+	name = f.uniqueName(name)
 	err := f.create(name, oneline.Lines(content))
 	if err != nil {
-		f.failed = append(f.failed, fmt.Errorf("writing %s: %w", name, err))
+		f.failed = append(f.failed, fmt.Errorf("write %s: %w", name, err))
 		f.problem("%s: %v", name, err)
 		return
 	}
-	f.files = append(f.files, described{name, what})
+	f.files = append(f.files, fileEntry{name, what})
 }
 
-// create writes a file within the folder: the root follows no link out of it.
+// create writes a file inside the folder. os.Root refuses links that leave the folder.
 func (f *folder) create(name, content string) error {
 	root, err := os.OpenRoot(f.root)
 	if err != nil {
@@ -150,25 +152,25 @@ func (f *folder) create(name, content string) error {
 	return root.WriteFile(name, []byte(content), 0o600)
 }
 
-// free returns a valid file name that no other file has.
-func (f *folder) free(name string) string {
+// uniqueName returns a valid path that no other file has.
+func (f *folder) uniqueName(name string) string {
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
 		parts[i] = fileName(part)
 	}
-	wanted := strings.Join(parts, "/")
-	free := wanted
-	for n := 2; slices.ContainsFunc(f.files, func(d described) bool { return d.name == free }); n++ {
-		ending := path.Ext(wanted)
-		free = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(wanted, ending), n, ending)
+	valid := strings.Join(parts, "/")
+	unique := valid
+	for n := 2; slices.ContainsFunc(f.files, func(e fileEntry) bool { return e.name == unique }); n++ {
+		extension := path.Ext(valid)
+		unique = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(valid, extension), n, extension)
 	}
-	return free
+	return unique
 }
 
-// longestName is the maximum length of a name in bytes. File systems allow 255.
-const longestName = 200
+// maxNameLength is the maximum length of a file name in bytes. File systems allow 255.
+const maxNameLength = 200
 
-// fileName turns a foreign name, such as one from a cloud, into a file name.
+// fileName turns any name, such as one from a cloud, into a valid file name.
 func fileName(part string) string {
 	part = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-+:@", r) {
@@ -179,11 +181,12 @@ func fileName(part string) string {
 	if strings.Trim(part, ".") == "" || strings.HasPrefix(part, "-") {
 		part = "_" + part
 	}
-	if len(part) > longestName {
-		part = part[:longestName/2] + "-" + part[len(part)-longestName/2:]
+	if len(part) > maxNameLength {
+		const half = maxNameLength / 2
+		part = part[:half] + "-" + part[len(part)-half+1:]
 	}
 	return part
 }
 
-// inName turns a foreign name into one element of a path.
-func inName(name string) string { return strings.ReplaceAll(name, "/", "-") }
+// pathElement turns any name into one element of a path.
+func pathElement(name string) string { return strings.ReplaceAll(name, "/", "-") }

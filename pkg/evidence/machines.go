@@ -7,19 +7,19 @@ type Said struct{ Machine, From, Text string }
 
 const machinesName = "machines"
 
-// machines writes the output of machines. Like logs it could hold secrets, so all of them must be known.
-func (c Collector) machines(ctx context.Context, f *folder, known bool) {
+// machines writes the output of machines. Like logs it could hold secrets, so the redactor must know all of them.
+func (c Collector) machines(ctx context.Context, f *folder, secretsKnown bool) {
 	if c.Machines == nil {
 		return
 	}
-	if !known {
+	if !secretsKnown {
 		f.problem("what the machines say: left out, as the Secrets of a cluster are not known")
 		return
 	}
-	said, err := c.Machines(ctx)
-	for _, each := range said {
-		f.text(machinesName+"/"+inName(each.Machine)+"."+inName(each.From)+".txt", "what the machine says: "+each.From,
-			each.Text)
+	outputs, err := c.Machines(ctx)
+	for _, output := range outputs {
+		f.text(machinesName+"/"+pathElement(output.Machine)+"."+pathElement(output.From)+".txt",
+			"what the machine says: "+output.From, output.Text)
 	}
 	if err != nil {
 		f.problem("what the machines say: %v", err)

@@ -11,9 +11,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// ownKinds returns the API groups of which every kind is collected, also of unknown providers: Flux, Cluster API, and
-// what they depend on.
-func ownKinds() []string {
+// collectedGroups returns the suffixes of API groups of which every kind is collected, also of unknown providers: Flux,
+// Cluster API, and what they depend on.
+func collectedGroups() []string {
 	return []string{"toolkit.fluxcd.io", "cluster.x-k8s.io", "cert-manager.io", "k-orc.cloud"}
 }
 
@@ -49,34 +49,34 @@ func objects(ctx context.Context, f *folder, cluster *kube.Cluster) {
 	}
 }
 
-// customKinds returns the served kinds of ownKinds, each in the preferred version.
+// customKinds returns the served kinds of collectedGroups, each in the preferred version.
 func customKinds(ctx context.Context, f *folder, cluster *kube.Cluster) []schema.GroupVersionResource {
 	var found []schema.GroupVersionResource
 	bounded(ctx, f, "some kinds of the "+cluster.Name+" cluster", func(ctx context.Context) error {
-		served, err := cluster.ServedIn(ctx, ownKinds())
-		for _, each := range served {
-			found = append(found, each.Resource)
+		served, err := cluster.ServedIn(ctx, collectedGroups())
+		for _, kind := range served {
+			found = append(found, kind.Resource)
 		}
 		return err
 	})
 	return found
 }
 
-// trimmed removes fields of an object that only fill the file.
+// trimmed removes large fields of a ConfigMap: binary data, and all data if it exceeds the limit.
 func trimmed(o unstructured.Unstructured) map[string]any {
 	if o.GetKind() == "ConfigMap" {
-		const most = 16 << 10
+		const maxDataBytes = 16 << 10
 		for _, field := range []string{"data", "binaryData"} {
 			data, _, _ := unstructured.NestedStringMap(o.Object, field)
 			size := 0
 			for _, value := range data {
 				size += len(value)
 			}
-			if size <= most && field == "data" {
+			if size <= maxDataBytes && field == "data" {
 				continue
 			}
 			for key, value := range data {
-				// a map of strings
+				// No error is possible: NestedStringMap has read the same field.
 				_ = unstructured.SetNestedField(o.Object, fmt.Sprintf("(%d bytes are left out)", len(value)), field,
 					key)
 			}

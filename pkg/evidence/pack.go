@@ -15,7 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// Pack writes the files of a folder as a tar, compressed with zstd. top is the folder that they are in there.
+// Pack writes the files of a folder as a tar, compressed with zstd. top is their folder inside the tar.
 func Pack(dir, top string, to io.Writer) error {
 	compressed, err := zstd.NewWriter(to)
 	if err != nil {
@@ -51,17 +51,17 @@ func Pack(dir, top string, to io.Writer) error {
 	return nil
 }
 
-// What Unpack takes of an archive of others: more than a large cluster has.
+// Unpack's limits for archives, which anyone may have made. A large cluster stays below them.
 const (
-	largest     = 64 << 20 // bytes of the file that it returns
-	mostEntries = 20_000
-	mostBytes   = 2 << 30
-	mostRatio   = 200
+	maxFileBytes = 64 << 20 // of the file that Unpack returns
+	maxEntries   = 20_000
+	maxBytes     = 2 << 30
+	maxRatio     = 200
 )
 
 // Unpack returns the file of this name from what Pack wrote.
 func Unpack(from io.Reader, name string) ([]byte, error) {
-	archive, err := unpack.New(from, unpack.Limits{Entries: mostEntries, Total: mostBytes, Ratio: mostRatio}, unzstd)
+	archive, err := unpack.New(from, unpack.Limits{Entries: maxEntries, Total: maxBytes, Ratio: maxRatio}, unzstd)
 	if err != nil {
 		return nil, fmt.Errorf("unpack: %w", err)
 	}
@@ -74,8 +74,8 @@ func Unpack(from io.Reader, name string) ([]byte, error) {
 			return nil
 		}
 		found = true
-		if content, err = io.ReadAll(io.LimitReader(file, largest+1)); err == nil && len(content) > largest {
-			err = fmt.Errorf("%s is larger than %d bytes", name, largest)
+		if content, err = io.ReadAll(io.LimitReader(file, maxFileBytes+1)); err == nil && len(content) > maxFileBytes {
+			err = fmt.Errorf("%s is larger than %d bytes", name, maxFileBytes)
 		}
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func Unpack(from io.Reader, name string) ([]byte, error) {
 	})
 	switch {
 	case err != nil:
-	case empty: // nothing was ever packed without any file
+	case empty: // Pack never writes an archive without files
 		err = fmt.Errorf("it is empty: %w", io.ErrUnexpectedEOF)
 	case !found:
 		err = fmt.Errorf("there is no file %s in it: %w", name, fs.ErrNotExist)
@@ -96,7 +96,7 @@ func Unpack(from io.Reader, name string) ([]byte, error) {
 }
 
 func unzstd(from io.Reader) (io.Reader, func(), error) {
-	plain, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(largest))
+	plain, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxFileBytes))
 	if err != nil {
 		return nil, nil, err
 	}

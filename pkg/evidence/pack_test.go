@@ -92,7 +92,7 @@ func TestNamesOfOthersStayInTheFolder(t *testing.T) {
 	}
 	for _, name := range []string{"../../x", "..", "a/../../b", "c\x1b[2J", "c-[2J", "", ".", strings.Repeat("n", 400),
 		"/etc/passwd", "-rf"} {
-		f.text(machinesName+"/"+inName(name)+".console.txt", "what a machine says", "said\x1b[31m by "+name)
+		f.text(machinesName+"/"+pathElement(name)+".console.txt", "what a machine says", "said\x1b[31m by "+name)
 	}
 	if len(f.failed) > 0 || len(f.files) != 10 {
 		t.Fatalf("%d files, %v", len(f.files), f.failed)

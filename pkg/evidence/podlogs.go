@@ -1,11 +1,12 @@
 package evidence
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,71 +15,65 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// providerLabel is what Cluster API's providers carry on all that they install.
+// providerLabel is the label that Cluster API's providers have on all that they install.
 const providerLabel = "cluster.x-k8s.io/provider"
 
-// mostLogs bounds how many containers' logs are read of one cluster.
-const mostLogs = 60
+// maxLogs limits the logs that are read of one cluster. The previous log of a container counts separately.
+const maxLogs = 60
 
-// podLogs writes the ends of the logs of controllers, and of whatever else is not ready.
+// podLogs writes the ends of the logs of controllers, and of all pods that are not ready.
 func podLogs(ctx context.Context, f *folder, cluster *kube.Cluster) {
 	client, err := kubernetes.NewForConfig(cluster.Config)
 	if err != nil {
 		f.problem("pod logs of the %s cluster: %v", cluster.Name, err)
 		return
 	}
-	var pods []corev1.Pod
+	var logs []podLog
 	bounded(ctx, f, "pod logs of the "+cluster.Name+" cluster", func(ctx context.Context) error {
 		list, err := client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
-		if err == nil {
-			pods = ofInterest(list.Items)
+		if err != nil {
+			return err
 		}
-		return err
+		for _, pod := range selectPods(list.Items) {
+			logs = append(logs, logsOf(pod)...)
+		}
+		return nil
 	})
-	read := 0
-	for _, pod := range pods {
-		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-			name := fmt.Sprintf("%s/logs/%s.%s.%s", cluster.Name, pod.Namespace, pod.Name, status.Name)
-			for _, previous := range []bool{false, true} {
-				suffix := map[bool]string{false: ".log", true: ".previous.log"}[previous]
-				if previous && status.RestartCount == 0 || !previous && status.State.Running == nil &&
-					status.State.Terminated == nil {
-					continue
-				}
-				if read++; read > mostLogs {
-					f.problem("further pod logs of the %s cluster: these are %d already", cluster.Name, mostLogs)
-					return
-				}
-				bounded(ctx, f, name+suffix, func(ctx context.Context) error {
-					text, err := containerLog(ctx, client, pod, status.Name, previous)
-					if err == nil {
-						f.text(name+suffix, "end of a container's log", text)
-					}
-					return err
-				})
+	if len(logs) > maxLogs {
+		f.problem("further pod logs of the %s cluster: only the first %d logs were collected", cluster.Name, maxLogs)
+		logs = logs[:maxLogs]
+	}
+	for _, log := range logs {
+		name := cluster.Name + "/logs/" + log.fileName()
+		bounded(ctx, f, name, func(ctx context.Context) error {
+			text, err := log.read(ctx, client)
+			if err == nil {
+				f.text(name, "end of a container's log", text)
 			}
-		}
+			return err
+		})
 	}
 }
 
-// ofInterest returns the pods of Flux and of providers, and those that are not ready, which come first.
-func ofInterest(pods []corev1.Pod) []corev1.Pod {
+// selectPods returns the pods that are not ready, and after them the other pods of Flux, cert-manager and providers. A
+// namespace with a pod of a provider counts as the provider's.
+func selectPods(pods []corev1.Pod) []corev1.Pod {
 	namespaces := map[string]bool{"flux-system": true, "cert-manager": true}
 	for _, p := range pods {
 		if _, labelled := p.Labels[providerLabel]; labelled {
 			namespaces[p.Namespace] = true
 		}
 	}
-	var ill, well []corev1.Pod
+	var unready, controllers []corev1.Pod
 	for _, p := range pods {
 		switch {
 		case !ready(p) && p.Status.Phase != corev1.PodSucceeded:
-			ill = append(ill, p)
+			unready = append(unready, p)
 		case namespaces[p.Namespace]:
-			well = append(well, p)
+			controllers = append(controllers, p)
 		}
 	}
-	return append(ill, well...)
+	return append(unready, controllers...)
 }
 
 func ready(p corev1.Pod) bool {
@@ -87,19 +82,70 @@ func ready(p corev1.Pod) bool {
 	})
 }
 
-func containerLog(ctx context.Context, client kubernetes.Interface, pod corev1.Pod, container string, previous bool) (
-	string, error) {
-	lines, bytes := int64(logLines), int64(logBytes)
-	stream, err := client.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{
-		Container: container, Previous: previous, TailLines: &lines, LimitBytes: &bytes,
+// podLog is the log of a container, or of its previous run.
+type podLog struct {
+	namespace, pod, container string
+	previous                  bool
+}
+
+// logsOf returns the logs that the containers of a pod have written.
+func logsOf(pod corev1.Pod) []podLog {
+	var logs []podLog
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		log := podLog{namespace: pod.Namespace, pod: pod.Name, container: status.Name}
+		if status.State.Running != nil || status.State.Terminated != nil {
+			logs = append(logs, log)
+		}
+		if status.RestartCount > 0 {
+			log.previous = true
+			logs = append(logs, log)
+		}
+	}
+	return logs
+}
+
+func (l podLog) fileName() string {
+	suffix := ".log"
+	if l.previous {
+		suffix = ".previous.log"
+	}
+	return fmt.Sprintf("%s.%s.%s%s", l.namespace, l.pod, l.container, suffix)
+}
+
+// read returns the end of the log. The request has no LimitBytes, because an API server then leaves out the newest
+// lines.
+func (l podLog) read(ctx context.Context, client kubernetes.Interface) (string, error) {
+	lines := int64(logLines)
+	stream, err := client.CoreV1().Pods(l.namespace).GetLogs(l.pod, &corev1.PodLogOptions{
+		Container: l.container, Previous: l.previous, TailLines: &lines,
 	}).Stream(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer stream.Close()
-	text, err := io.ReadAll(io.LimitReader(stream, bytes))
-	if len(text) == int(bytes) { // it may have been cut within a secret, of which half would not be found
-		text = text[:strings.LastIndexByte(string(text), '\n')+1]
+	return readTail(stream, logBytes)
+}
+
+// readTail reads all of from and returns the last complete lines of at most limit bytes. Half a line could hold half a
+// secret, which the redactor would not find. It keeps at most twice the limit in memory, and one buffer more.
+func readTail(from io.Reader, limit int) (string, error) {
+	var tail []byte
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		tail = append(tail, buffer[:n]...)
+		if len(tail) > 2*limit {
+			tail = append(tail[:0], tail[len(tail)-limit-1:]...) // one byte more shows whether the first line is whole
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
 	}
-	return string(text), err
+	if len(tail) > limit {
+		_, tail, _ = bytes.Cut(tail[len(tail)-limit-1:], []byte("\n"))
+	}
+	return string(tail), nil
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
-// helmRelease is the type of the Secrets in which Helm keeps what it installed, compressed: nothing else has that form,
-// and the secrets in it are those of the values, which are known.
+// helmRelease is the type of the Secrets in which Helm keeps its releases. They are compressed, so no other file
+// repeats their text. The secrets in them come from the values, which the redactor knows.
 const helmRelease corev1.SecretType = "helm.sh/release.v1"
 
-// secrets makes all Secrets' values known to the redactor and writes what else there is to say of them. It returns
-// whether it could.
+// secrets adds the values of all Secrets to the redactor, and writes a file that describes the Secrets. It reports
+// success.
 func (c Collector) secrets(ctx context.Context, f *folder, cluster *kube.Cluster) bool {
 	return bounded(ctx, f, "Secrets of the "+cluster.Name+" cluster, so that a value of one of them may be found in "+
 		"the other files", func(ctx context.Context) error {
@@ -30,21 +30,21 @@ func (c Collector) secrets(ctx context.Context, f *folder, cluster *kube.Cluster
 		if err != nil {
 			return err
 		}
-		var told []map[string]any
+		var descriptions []map[string]any
 		for _, s := range list.Items {
 			if s.Type != helmRelease {
 				for key, value := range s.Data {
 					c.Redactor.Add(redact.FromSecret(key, string(value))...)
 				}
 			}
-			told = append(told, describeSecret(s))
+			descriptions = append(descriptions, describeSecret(s))
 		}
-		f.objects(cluster.Name+"/secrets.yaml", "names, types and keys of Secrets; no values", told)
+		f.objects(cluster.Name+"/secrets.yaml", "names, types and keys of Secrets; no values", descriptions)
 		return nil
 	})
 }
 
-// describeSecret has neither values nor annotations, of which one may repeat them.
+// describeSecret leaves out the values, and the annotations, because an annotation may repeat the values.
 func describeSecret(s corev1.Secret) map[string]any {
 	keys := []any{}
 	for _, key := range slices.Sorted(maps.Keys(s.Data)) {

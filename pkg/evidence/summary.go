@@ -11,7 +11,7 @@ import (
 func (f *folder) summary(run Run) {
 	var out strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
-	heading := ofARun
+	heading := failedRun
 	if run.Err == nil {
 		heading = onDemand
 	}
@@ -32,10 +32,8 @@ func (f *folder) summary(run Run) {
 			line("  - %s", strings.ReplaceAll(cause, "\n", "\n    "))
 		}
 	}
-	line(
-		"\nFiles. Secrets are replaced by ***, but not names, addresses and what you run: decide who may " +
-			"read them.")
-	files := append([]described{{summaryName, "this file"}}, f.files...)
+	line("\nFiles. Secrets are replaced by ***, but not names, addresses and what you run: decide who may read them.")
+	files := append([]fileEntry{{summaryName, "this file"}}, f.files...)
 	width := 0
 	for _, file := range files {
 		width = max(width, len(file.name))
@@ -52,22 +50,22 @@ func (f *folder) summary(run Run) {
 	f.text(summaryName, "this file", out.String())
 }
 
-// chain returns the messages of an error and of all that it wraps, each once, with the code that came with it.
+// chain returns the messages of an error and of all errors that it wraps, each once, with its code.
 func chain(err error) []string {
 	var messages []string
-	at := map[string]int{}
+	indexes := map[string]int{}
 	var walk func(error)
 	walk = func(err error) {
 		if err == nil {
 			return
 		}
 		message := strings.ReplaceAll(err.Error(), "\n", " | ")
-		if _, known := at[message]; !known {
-			at[message] = len(messages)
+		if _, known := indexes[message]; !known {
+			indexes[message] = len(messages)
 			messages = append(messages, message)
 		}
 		if f, isFault := err.(*fault.Fault); isFault { //nolint:errorlint // walk visits every error of the tree
-			messages[at[message]] = fmt.Sprintf("[%s] %s", f.Code, message)
+			messages[indexes[message]] = fmt.Sprintf("[%s] %s", f.Code, message)
 		}
 		switch e := err.(type) { //nolint:errorlint // walk visits every error of the tree
 		case interface{ Unwrap() []error }:

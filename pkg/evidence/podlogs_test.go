@@ -1,0 +1,69 @@
+package evidence
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/cluster-init/cluster-init/pkg/redact"
+)
+
+// The newest lines of a long log say why the container failed. The first kept line is whole: half a secret would not be
+// found.
+func TestLongLogsKeepTheNewestLines(t *testing.T) {
+	const pods = `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"namespace":"default","name":"long"},
+"status":{"phase":"Pending","containerStatuses":[{"name":"a","state":{"running":{}}}]}}]}`
+	var log strings.Builder
+	for i := range 3 * logBytes / (8 << 10) {
+		fmt.Fprintf(&log, "line %d token hunter22 %s\n", i, strings.Repeat("x ", 4<<10))
+	}
+	log.WriteString("the newest line\n")
+	api := fakeAPI(t, "management", map[string]string{"/api/v1/secrets": `{"kind":"SecretList","apiVersion":"v1"}`,
+		"/api/v1/pods": pods, "/api/v1/namespaces/default/pods/long/log": log.String()})
+	dir := filepath.Join(t.TempDir(), "artifacts")
+	c := Collector{Dir: dir, Redactor: redact.New("hunter22"), Clusters: clusters(api), Cluster: "demo"}
+	if err := c.Collect(t.Context(), failed()); err != nil {
+		t.Fatal(err)
+	}
+	text := files(t, dir)["management/logs/default.long.a.log"]
+	if !strings.HasSuffix(text, "\nthe newest line\n") || !strings.HasPrefix(text, "line ") {
+		t.Errorf("the log begins with %.40q and ends with %q", text, text[max(0, len(text)-40):])
+	}
+	if len(text) > logBytes || len(text) < logBytes-2*(8<<10) {
+		t.Errorf("the log has %d bytes, want at most %d", len(text), logBytes)
+	}
+}
+
+func TestLongNamesAreShortened(t *testing.T) {
+	for _, length := range []int{maxNameLength, maxNameLength + 1, 2 * maxNameLength} {
+		name := fileName(strings.Repeat("a", length/2) + strings.Repeat("b", length-length/2))
+		if len(name) != maxNameLength || name[0] != 'a' || name[len(name)-1] != 'b' {
+			t.Errorf("%d bytes give %d bytes: %s", length, len(name), name)
+		}
+	}
+}
+
+func TestReadTail(t *testing.T) {
+	for name, row := range map[string]struct{ text, want string }{
+		"short":              {"one\ntwo\n", "one\ntwo\n"},
+		"as long as allowed": {"123456789\n", "123456789\n"},
+		"cut within a line":  {"123456\n89\nlast\n", "89\nlast\n"},
+		"cut at a line":      {"first\n123456789\n", "123456789\n"},
+		"one long line":      {strings.Repeat("x", 100), ""},
+		"no line break":      {"123456789\nlast", "last"},
+	} {
+		for _, reader := range []io.Reader{strings.NewReader(row.text), iotest.OneByteReader(strings.NewReader(row.text))} {
+			if got, err := readTail(reader, 10); got != row.want || err != nil {
+				t.Errorf("%s: %q, %v, want %q", name, got, err, row.want)
+			}
+		}
+	}
+	cut := io.MultiReader(strings.NewReader("one\n"), iotest.ErrReader(io.ErrUnexpectedEOF))
+	if _, err := readTail(cut, 10); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a broken stream: %v", err)
+	}
+}
