@@ -31,7 +31,7 @@ func TestRestoreIsRefused(t *testing.T) {
 			s.runFlux()
 		}, fault.RestoreRefused, "helmrelease telco-cloud-init, kustomization cluster"},
 		"the old cluster is silent": {silentKubeconfig(), func(*savedStage) {}, fault.RestoreRefused,
-			"cannot be asked"},
+			"does not answer whether"},
 		"the target is the old one": {"",
 			func(s *savedStage) { s.lose(); s.TargetKubeconfig = servers.source.Kubeconfig() }, fault.RestoreRefused,
 			"itself, which the backup is of"},

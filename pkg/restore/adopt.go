@@ -23,24 +23,24 @@ type Adoption struct {
 
 // Adopt checks once how far the target has adopted the Clusters of a restored backup.
 func Adopt(ctx context.Context, target clusters.Side, b *backup.Backup) (Adoption, error) {
-	in := Input{Backup: b}
+	input := Input{Backup: b}
 	var a Adoption
 	clusters, err := capi.Clusters(ctx, target.Client, b.Manifest.Namespace)
 	if err != nil {
-		return a, fmt.Errorf("see how the restored Clusters are: %w", err)
+		return a, fmt.Errorf("read the restored Clusters: %w", err)
 	}
 	machines, err := capi.Machines(ctx, target.Client, b.Manifest.Namespace)
 	if err != nil {
-		return a, fmt.Errorf("see how the restored Machines are: %w", err)
+		return a, fmt.Errorf("read the restored Machines: %w", err)
 	}
 	restored := map[string]bool{}
-	for _, o := range in.clusters() {
+	for _, o := range input.clusters() {
 		restored[o.Name] = true
 		i := slices.IndexFunc(clusters, func(c capi.Cluster) bool { return c.Key() == o.Key() })
 		switch {
 		case i < 0:
 			a.Unmet = append(a.Unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectCluster, Object: o.String(),
-				Message: "is not there any more"})
+				Message: "does not exist any more"})
 		case clusters[i].Paused:
 			a.Unmet = append(a.Unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectCluster, Object: o.String(),
 				Message: "is paused"})
@@ -55,7 +55,7 @@ func Adopt(ctx context.Context, target clusters.Side, b *backup.Backup) (Adoptio
 
 // machines compares the Machines of the restored Clusters with those of the backup.
 func (a *Adoption) machines(b *backup.Backup, machines []capi.Machine, restored map[string]bool) {
-	var saved, there []string
+	var saved, existing []string
 	for _, u := range b.Section(backup.Objects) {
 		if o := capi.ObjectOf(u); o.Kind == "Machine" && o.Key().Group == clusterv1.GroupVersion.Group {
 			saved = append(saved, o.String())
@@ -65,14 +65,13 @@ func (a *Adoption) machines(b *backup.Backup, machines []capi.Machine, restored 
 		if !restored[m.Cluster] {
 			continue
 		}
-		there = append(there, m.String())
+		existing = append(existing, m.String())
 		if !m.Ready.True() {
 			a.Unmet = append(a.Unmet, selfmanaged.Unmet{Aspect: selfmanaged.AspectMachines, Object: m.String(),
-				Message: m.Ready.String(),
-				Waiting: true})
+				Message: m.Ready.String(), Waiting: true})
 		}
 	}
-	a.Made, a.Gone = without(there, saved), without(saved, there)
+	a.Made, a.Gone = without(existing, saved), without(saved, existing)
 }
 
 func without(all, known []string) []string {

@@ -37,7 +37,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		hint  string
 	}{
 		"the old cluster does not answer": {func(*testing.T, *restoring) {}, fault.RestoreRefused,
-			"cannot be asked whether it still manages the machines", "add --force mgmt"},
+			"does not answer whether it still manages the machines", "add --force mgmt"},
 		"the old cluster is gone for good": {func(_ *testing.T, r *restoring) { r.Force = true }, "", "", ""},
 		"the old cluster is active": {func(t *testing.T, r *restoring) {
 			r.Force, r.old = true, oldCluster(t, onlyCluster())
@@ -76,7 +76,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		}, fault.RestoreRefused, "answers and does not say what it holds", "newer backup"},
 		"the old cluster's etcd is lost": {func(t *testing.T, r *restoring) {
 			r.old = listing(oldCluster(t, nil), apierrors.NewInternalError(context.DeadlineExceeded))
-		}, fault.RestoreRefused, "cannot be asked", ""},
+		}, fault.RestoreRefused, "does not answer whether", ""},
 		"the old cluster's etcd is lost for good": {func(t *testing.T, r *restoring) {
 			r.Force, r.old = true, listing(oldCluster(t, nil), apierrors.NewInternalError(context.DeadlineExceeded))
 		}, "", "", ""},

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -30,8 +29,8 @@ import (
 type formerState string
 
 const (
-	formerSilent  formerState = "silent"  // it does not answer, or no kubeconfig of it is known
-	formerClosed  formerState = "closed"  // it answers, and what it holds cannot be read
+	formerSilent  formerState = "silent"  // no usable kubeconfig is known, or any error but 401 and 403
+	formerClosed  formerState = "closed"  // it answers 401 or 403, so its Clusters cannot be read
 	formerHolds   formerState = "holds"   // it holds Clusters of the backup
 	formerApplies formerState = "applies" // it holds none of them, and its Flux would restore them
 	formerMoved   formerState = "moved"   // it holds none of them: a move took them away
@@ -44,40 +43,40 @@ type formerManagement struct {
 	host   string
 	holds  []capi.Cluster
 	moved  bool     // its Flux is suspended for a move of the definition out of it
-	active []string // what of its Flux is not suspended: "helmrelease telco-cloud-init"
-	// attested reports whether another source than the backup names that cluster's address.
+	active []string // objects of its Flux that are not suspended: "helmrelease telco-cloud-init"
+	// attested reports whether another source than the backup names that cluster, or the backup's signature was checked.
 	attested bool
 	err      error // why more is not known
 }
 
-// managerStates are in rising order of precedence, for kubeconfigs with different results: the last one counts.
-var managerStates = []formerState{formerEmpty, formerMoved, formerSilent, formerClosed, formerApplies, formerHolds}
+// The most dangerous result of all kubeconfigs wins: the last in this list.
+var formerStates = []formerState{formerEmpty, formerMoved, formerSilent, formerClosed, formerApplies, formerHolds}
 
-// formerBound bounds all requests to that cluster through one kubeconfig.
-const formerBound = 20 * time.Second
+// formerTimeout limits all requests to that cluster through one kubeconfig.
+const formerTimeout = 20 * time.Second
 
-// probeFormer checks the cluster that was backed up, through the backup's kubeconfig and through those that others
-// kept. A forged backup could name a cluster of the forger's choice. It changes nothing there.
-func (in Input) probeFormer(ctx context.Context) formerManagement {
-	own := in.managerKubeconfig()
+// probeFormer checks the cluster that was backed up: through the backup's kubeconfig, through --former-kubeconfig and
+// the one that `up` kept. A forged backup could name a cluster of the forger's choice. It changes nothing there.
+func (input Input) probeFormer(ctx context.Context) formerManagement {
+	fromBackup := input.managerKubeconfig()
 	m := formerManagement{state: formerSilent, err: errors.New("the backup holds no kubeconfig of it")}
-	if own != nil {
-		m = in.askBy(ctx, own)
+	if fromBackup != nil {
+		m = input.probeThrough(ctx, fromBackup)
 	}
-	m.attested = in.Verified
-	for _, former := range in.Former {
-		if kube.SameCluster(former.Content, in.TargetKubeconfig) { // a new cluster of that name
+	m.attested = input.Verified
+	for _, former := range input.Former {
+		if kube.SameCluster(former.Content, input.TargetKubeconfig) { // a new cluster of that name
 			continue
 		}
-		m.attested = m.attested || kube.SameCluster(former.Content, own)
-		if bytes.Equal(former.Content, own) {
+		m.attested = m.attested || kube.SameCluster(former.Content, fromBackup)
+		if bytes.Equal(former.Content, fromBackup) {
 			continue
 		}
-		other := in.askBy(ctx, former.Content)
+		other := input.probeThrough(ctx, former.Content)
 		if other.err != nil {
 			other.err = fmt.Errorf("by %s: %w", former.Path, other.err)
 		}
-		if slices.Index(managerStates, other.state) > slices.Index(managerStates, m.state) {
+		if slices.Index(formerStates, other.state) > slices.Index(formerStates, m.state) {
 			other.attested = m.attested
 			m = other
 		}
@@ -85,20 +84,20 @@ func (in Input) probeFormer(ctx context.Context) formerManagement {
 	return m
 }
 
-// askBy checks that cluster through one kubeconfig.
-func (in Input) askBy(ctx context.Context, kubeconfig []byte) formerManagement {
-	ctx, cancel := context.WithTimeout(ctx, formerBound)
+// probeThrough checks that cluster through one kubeconfig.
+func (input Input) probeThrough(ctx context.Context, kubeconfig []byte) formerManagement {
+	ctx, cancel := context.WithTimeout(ctx, formerTimeout)
 	defer cancel()
-	ask := in.Ask
-	if ask == nil {
-		ask = connect
+	connectFormer := input.Ask
+	if connectFormer == nil {
+		connectFormer = connect
 	}
-	c, host, err := ask(kubeconfig)
+	c, host, err := connectFormer(kubeconfig)
 	if err != nil {
 		return formerManagement{state: formerSilent, err: err}
 	}
 	m := formerManagement{state: formerEmpty, host: host}
-	if m.err = m.look(ctx, c, in); m.err != nil {
+	if m.err = m.read(ctx, c, input); m.err != nil {
 		m.state = formerSilent
 		if apierrors.IsUnauthorized(m.err) || apierrors.IsForbidden(m.err) {
 			m.state = formerClosed
@@ -116,20 +115,19 @@ func (in Input) askBy(ctx context.Context, kubeconfig []byte) formerManagement {
 	return m
 }
 
-// look reads which of the backup's Clusters that cluster holds, and whether Flux would restore them. It returns an
-// error for what it could not read.
-func (m *formerManagement) look(ctx context.Context, c client.Client, in Input) error {
-	clusters, err := capi.Clusters(ctx, c, in.Backup.Manifest.Namespace)
+// read reads which of the backup's Clusters that cluster holds, and whether Flux would restore them.
+func (m *formerManagement) read(ctx context.Context, c client.Client, input Input) error {
+	clusters, err := capi.Clusters(ctx, c, input.Backup.Manifest.Namespace)
 	if err != nil {
 		return err
 	}
 	for _, cluster := range clusters {
-		if slices.ContainsFunc(in.clusters(), func(o capi.Object) bool { return o.Key() == cluster.Key() }) {
+		if slices.ContainsFunc(input.clusters(), func(o capi.Object) bool { return o.Key() == cluster.Key() }) {
 			m.holds = append(m.holds, cluster)
 		}
 	}
 	for _, o := range []struct{ group, version, kind, name string }{
-		// the first one to suspend, because it would undo the suspension of the other
+		// Suspend the HelmRelease first: it would resume the Kustomization.
 		{"helm.toolkit.fluxcd.io", "v2", "HelmRelease", flux.ReleaseName},
 		{"kustomize.toolkit.fluxcd.io", "v1", "Kustomization", definitionKustomization},
 	} {
@@ -140,8 +138,8 @@ func (m *formerManagement) look(ctx context.Context, c client.Client, in Input) 
 		case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		case err != nil:
 			return fmt.Errorf("read %s %s/%s: %w", o.kind, flux.Namespace, o.name, err)
-		case u.GetAnnotations()[owned.SuspendedAnnotation] == owned.SuspendedFor(in.Backup.Manifest.Namespace,
-			in.Backup.Manifest.Cluster):
+		case u.GetAnnotations()[owned.SuspendedAnnotation] == owned.SuspendedFor(input.Backup.Manifest.Namespace,
+			input.Backup.Manifest.Cluster):
 			m.moved = true
 		case !suspended:
 			m.active = append(m.active, strings.ToLower(o.kind)+" "+o.name)
@@ -153,22 +151,11 @@ func (m *formerManagement) look(ctx context.Context, c client.Client, in Input) 
 // definitionKustomization is the name of the Kustomization that applies the definition of the management cluster.
 const definitionKustomization = "cluster"
 
-// clusters returns the Clusters of the backup.
-func (in Input) clusters() []capi.Object {
-	var all []capi.Object
-	for _, u := range in.Backup.Section(backup.Objects) {
-		if o := capi.ObjectOf(u); o.Kind == clusterv1.ClusterKind && isPausable(o) {
-			all = append(all, o)
-		}
-	}
-	return all
-}
-
 // managerKubeconfig returns the kubeconfig that Cluster API kept for the cluster that was backed up; nil if the backup
 // lacks it.
-func (in Input) managerKubeconfig() []byte {
-	m := in.Backup.Manifest
-	for _, u := range in.Backup.Section(backup.Objects) {
+func (input Input) managerKubeconfig() []byte {
+	m := input.Backup.Manifest
+	for _, u := range input.Backup.Section(backup.Objects) {
 		if u.GetKind() != "Secret" || u.GetNamespace() != m.Namespace ||
 			u.GetName() != secret.Name(m.Cluster, secret.Kubeconfig) {
 			continue
@@ -182,8 +169,8 @@ func (in Input) managerKubeconfig() []byte {
 }
 
 // connect creates a client from the kubeconfig in a backup, which anyone may have written. It must be self-contained,
-// and name neither programs nor files of this machine. It needs an authority of its own, which proves who answers.
-// Errors hold nothing of it but its address.
+// and name neither programs nor files of this machine. It must contain a CA, which proves the server's identity. Errors
+// contain only its address.
 func connect(kubeconfig []byte) (client.Client, string, error) {
 	const wrong = "the kubeconfig of it cannot be used: "
 	checked, err := kube.Embedded(kubeconfig)

@@ -13,7 +13,7 @@ import (
 // unexpected refuses objects that no backup of a definition has. Anyone may have added them, and a restore creates them
 // as an administrator. The folder objects/ holds Cluster API's kinds, with their Secrets and ConfigMaps. The folder
 // references/ holds only what these name.
-func (in Input) unexpected(graph *capi.Graph) error {
+func (input Input) unexpected(graph *capi.Graph) error {
 	var wrong []error
 	refuse := func(section backup.Section, o capi.Object, why string) {
 		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf("%s in %s/ %s", o, section, why),
@@ -24,11 +24,11 @@ func (in Input) unexpected(graph *capi.Graph) error {
 		switch {
 		case o.Key().Group == "" && !graph.MayBeNamed(o.Key().GroupKind):
 			refuse(backup.Objects, o, "is of a kind that does not move with a cluster")
-		case o.Namespace != "" && o.Namespace != in.Backup.Manifest.Namespace && !o.Shared:
+		case o.Namespace != "" && o.Namespace != input.Backup.Manifest.Namespace && !o.Shared:
 			refuse(backup.Objects, o, "is in another namespace than the cluster")
 		}
 	}
-	references := in.Backup.Section(backup.References)
+	references := input.Backup.Section(backup.References)
 	unnamed := graph.Unnamed(references)
 	for _, u := range references {
 		switch o := capi.ObjectOf(u); {
@@ -42,11 +42,11 @@ func (in Input) unexpected(graph *capi.Graph) error {
 }
 
 // Creates lists everything that a restore may create: a line for each kind in each namespace of each section.
-func (in Input) Creates() []string {
+func (input Input) Creates() []string {
 	var lines []string
 	for _, section := range []backup.Section{backup.Objects, backup.References} {
 		names := map[string][]string{}
-		for _, u := range in.Backup.Section(section) {
+		for _, u := range input.Backup.Section(section) {
 			o := capi.ObjectOf(u)
 			kind := o.Key().GroupKind.String()
 			if o.Namespace != "" {
@@ -64,9 +64,9 @@ func (in Input) Creates() []string {
 }
 
 // Provenance returns what is not known of the backup's author; "" if its signature was verified.
-func (in Input) Provenance() string {
-	switch by := in.Backup.SignedBy(); {
-	case in.Verified:
+func (input Input) Provenance() string {
+	switch by := input.Backup.SignedBy(); {
+	case input.Verified:
 		return ""
 	case by == "":
 		return "the backup is not signed: whoever could write to it may have changed it"

@@ -17,11 +17,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
-// restoration is one restore, with what is known of the target.
+// restoration is one restore, with the last observation of the target.
 type restoration struct {
-	in     Input
+	input  Input
 	digest record.Digester
-	record []record.Entry
+	record []record.Entry // the objects of the backup
 	now    targetState
 	stage  Stage
 }
@@ -30,20 +30,20 @@ func (r *restoration) reasons() []string { return r.now.reasons() }
 
 // observe reads what the target holds of the backup, and decides the stage.
 func (r *restoration) observe(ctx context.Context) error {
-	there, err := capi.Discover(ctx, r.in.Target.Client, r.in.Backup.Manifest.Namespace)
+	graph, err := capi.Discover(ctx, r.input.Target.Client, r.input.Backup.Manifest.Namespace)
 	if err != nil {
 		return fmt.Errorf("read the target: %w", err)
 	}
 	byKey := map[capi.Key]capi.Object{}
-	for _, o := range there.All() {
+	for _, o := range graph.All() {
 		byKey[o.Key()] = o
 	}
 	s := targetState{}
 	found := map[capi.Key]*unstructured.Unstructured{}
 	for _, want := range r.record {
-		u, known := there.Get(byKey[want.Object().Key()])
+		u, known := graph.Get(byKey[want.Object().Key()])
 		if !known {
-			if u, err = r.elsewhere(ctx, want); err != nil {
+			if u, err = r.readOtherNamespace(ctx, want); err != nil {
 				return err
 			}
 		}
@@ -51,7 +51,7 @@ func (r *restoration) observe(ctx context.Context) error {
 		s.place(want, u)
 	}
 	for _, want := range r.record {
-		s.objects = append(s.objects, r.hold(want, found[want.Object().Key()], there, s.resumed()))
+		s.objects = append(s.objects, r.compare(want, found[want.Object().Key()], graph, s.resumed()))
 	}
 	for _, o := range s.objects {
 		if o.Shared && len(o.wrong) > 0 {
@@ -62,15 +62,16 @@ func (r *restoration) observe(ctx context.Context) error {
 	return nil
 }
 
-// elsewhere reads an object of another namespace, which the graph may not include; nil if it does not exist.
-func (r *restoration) elsewhere(ctx context.Context, want record.Entry) (*unstructured.Unstructured, error) {
-	if want.Namespace == r.in.Backup.Manifest.Namespace {
+// readOtherNamespace reads an object of another namespace, which the graph may not include. Nil means that it does not
+// exist.
+func (r *restoration) readOtherNamespace(ctx context.Context, want record.Entry) (*unstructured.Unstructured, error) {
+	if want.Namespace == r.input.Backup.Manifest.Namespace {
 		return nil, nil
 	}
 	u := &unstructured.Unstructured{}
 	u.SetAPIVersion(want.APIVersion)
 	u.SetKind(want.Kind)
-	err := r.in.Target.Client.Get(ctx, client.ObjectKey{Namespace: want.Namespace, Name: want.Name}, u)
+	err := r.input.Target.Client.Get(ctx, client.ObjectKey{Namespace: want.Namespace, Name: want.Name}, u)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -80,7 +81,7 @@ func (r *restoration) elsewhere(ctx context.Context, want record.Entry) (*unstru
 	return u, nil
 }
 
-// place sorts Clusters and ClusterClasses by whether they act.
+// place sorts Clusters and ClusterClasses by whether they are active, and by who paused them.
 func (s *targetState) place(want record.Entry, u *unstructured.Unstructured) {
 	group := want.Object().Key().Group
 	if u == nil || group != clusterv1.GroupVersion.Group {
@@ -101,10 +102,10 @@ func (s *targetState) place(want record.Entry, u *unstructured.Unstructured) {
 	}
 }
 
-// hold compares an object with the backup.
-func (r *restoration) hold(want record.Entry, u *unstructured.Unstructured, there *capi.Graph,
+// compare compares an object of the target with the backup.
+func (r *restoration) compare(want record.Entry, u *unstructured.Unstructured, graph *capi.Graph,
 	running bool) targetObject {
-	o := targetObject{Entry: want, there: u != nil}
+	o := targetObject{Entry: want, exists: u != nil}
 	if u == nil {
 		return o
 	}
@@ -114,13 +115,24 @@ func (r *restoration) hold(want record.Entry, u *unstructured.Unstructured, ther
 	if want.Shared {
 		return o
 	}
-	if len(there.Dangling([]capi.Object{capi.ObjectOf(u)})) > 0 && want.Namespace == r.in.Backup.Manifest.Namespace {
+	if len(graph.Dangling([]capi.Object{capi.ObjectOf(u)})) > 0 && want.Namespace == r.input.Backup.Manifest.Namespace {
 		o.wrong = append(o.wrong, "has an owner that does not exist")
 	}
 	if u.GetDeletionTimestamp() != nil && !(running && want.Passing) {
 		o.wrong = append(o.wrong, "is being deleted")
 	}
 	return o
+}
+
+// clusters returns the Clusters of the backup.
+func (input Input) clusters() []capi.Object {
+	var all []capi.Object
+	for _, u := range input.Backup.Section(backup.Objects) {
+		if o := capi.ObjectOf(u); o.Kind == clusterv1.ClusterKind && isPausable(o) {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // isPausable reports whether an object is a Cluster or a ClusterClass. Pausing these pauses all of their objects.
@@ -134,7 +146,7 @@ func isPausable(o capi.Object) bool {
 // compared.
 func (r *restoration) prepared() []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
-	for _, u := range r.in.Backup.Section(backup.Objects) {
+	for _, u := range r.input.Backup.Section(backup.Objects) {
 		u = u.DeepCopy()
 		annotations := u.GetAnnotations()
 		if annotations == nil {

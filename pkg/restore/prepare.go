@@ -21,27 +21,27 @@ import (
 var verbs = []string{"get", "list", "create", "patch"}
 
 // prepare checks the backup, the target and the cluster that was backed up, and refuses with all reasons at once.
-func (in Input) prepare(ctx context.Context) (*restoration, error) {
-	if err := whole(in.Backup, in); err != nil {
-		return nil, in.ofBackup(err)
+func (input Input) prepare(ctx context.Context) (*restoration, error) {
+	if err := input.checkComplete(); err != nil {
+		return nil, input.ofBackup(err)
 	}
-	identity, err := capi.OwnAuthority(ctx, in.Target.Client)
-	if err != nil && !apierrors.IsForbidden(err) { // its kubeconfig identifies it, too
+	authority, err := capi.OwnAuthority(ctx, input.Target.Client)
+	if err != nil && !apierrors.IsForbidden(err) { // the kubeconfig identifies the target, too
 		return nil, unreadableTarget(err)
 	}
-	if err := in.sameCluster(backup.IdentityOf(identity),
-		kube.SameCluster(in.TargetKubeconfig, in.managerKubeconfig())); err != nil {
+	if err := input.refuseSameCluster(backup.IdentityOf(authority),
+		kube.SameCluster(input.TargetKubeconfig, input.managerKubeconfig())); err != nil {
 		return nil, err
 	}
-	m := in.Backup.Manifest
-	target, err := pivot.ReadTarget(ctx, in.Target, clusters.Scope{Namespace: m.Namespace, Cluster: m.Cluster},
-		in.Backup.Section(backup.Objects))
+	manifest := input.Backup.Manifest
+	scope := clusters.Scope{Namespace: manifest.Namespace, Cluster: manifest.Cluster}
+	target, err := pivot.ReadTarget(ctx, input.Target, scope, input.Backup.Section(backup.Objects))
 	if err != nil {
 		return nil, unreadableTarget(err)
 	}
-	old := in.probeFormer(ctx)
-	problems := in.lackingKinds(target)
-	r := &restoration{in: in, digest: record.NewDigester()}
+	former := input.probeFormer(ctx)
+	problems := input.checkKinds(target)
+	r := &restoration{input: input, digest: record.NewDigester()}
 	for _, o := range target.Graph().All() {
 		u, _ := target.Graph().Get(o)
 		r.record = append(r.record, r.digest.Entry(o, u))
@@ -50,41 +50,70 @@ func (in Input) prepare(ctx context.Context) (*restoration, error) {
 		if err := r.observe(ctx); err != nil {
 			return nil, unreadableTarget(err)
 		}
-		if r.stage == Done {
-			if old.state == formerSilent || old.state == formerEmpty { // nothing more is done
+		if r.stage == Done { // a finished restore needs no confirmation
+			if former.state == formerSilent || former.state == formerEmpty {
 				return r, nil
 			}
-			return r, old.refusal(in)
+			return r, former.refusal(input)
 		}
-		problems = append(problems, r.conflict(), in.ofBackup(leftOut(target)),
-			in.ofBackup(in.unexpected(target.Graph())))
+		problems = append(problems, r.conflict(), input.ofBackup(leftOut(target)),
+			input.ofBackup(input.unexpected(target.Graph())))
 	}
-	more, err := in.unfit(ctx, target)
+	more, err := input.checkTarget(ctx, target)
 	if err != nil {
 		return nil, unreadableTarget(err)
 	}
-	return r, fault.Join(append(problems, more, in.unfinished(), old.refusal(in))...)
+	return r, fault.Join(append(problems, more, input.refuseUnverifiedMove(), former.refusal(input))...)
 }
 
-// ofBackup adds the file or folder to each problem of the backup, because a script may have several backups.
-func (in Input) ofBackup(err error) error {
+// checkComplete refuses a backup that cannot be restored, and names the objects.
+func (input Input) checkComplete() error {
 	var wrong []error
-	for _, problem := range fault.Problems(err) {
-		wrong = append(wrong, fmt.Errorf("check backup %s: %w", in.Path, problem))
+	refuse := func(format string, args ...any) {
+		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf(format, args...),
+			"Use another backup, or a copy of this one."))
+	}
+	seen := map[string]bool{}
+	for _, u := range input.Backup.Section(backup.Objects) {
+		switch uid := string(u.GetUID()); {
+		case uid == "":
+			refuse("%s %s/%s in the backup has no UID, by which its owners are found", u.GetKind(), u.GetNamespace(),
+				u.GetName())
+		case seen[uid]:
+			refuse("%s %s/%s in the backup has the UID of another object", u.GetKind(), u.GetNamespace(), u.GetName())
+		default:
+			seen[uid] = true
+		}
+	}
+	manifest := input.Backup.Manifest
+	hasOwnCluster := slices.ContainsFunc(input.clusters(), func(o capi.Object) bool {
+		return o.Name == manifest.Cluster && o.Namespace == manifest.Namespace
+	})
+	if !hasOwnCluster {
+		refuse("the backup does not hold Cluster %s/%s, which it is of", manifest.Namespace, manifest.Cluster)
 	}
 	return fault.Join(wrong...)
 }
 
-// lackingKinds refuses a target without the definitions that clusterctl needs to find the objects, in the version in
+// ofBackup adds the file or folder to each problem of the backup, because a script may have several backups.
+func (input Input) ofBackup(err error) error {
+	var wrong []error
+	for _, problem := range fault.Problems(err) {
+		wrong = append(wrong, fmt.Errorf("check backup %s: %w", input.Path, problem))
+	}
+	return fault.Join(wrong...)
+}
+
+// checkKinds refuses a target without the definitions that clusterctl needs to find the objects, in the version in
 // which they were saved.
-func (in Input) lackingKinds(target *pivot.Target) []error {
+func (input Input) checkKinds(target *pivot.Target) []error {
 	if !target.HasClusterAPI() {
 		return []error{fault.New(fault.RestoreRefused, "the target has no Cluster API",
 			"Name the kubeconfig of a management cluster that cluster-init up has built.")}
 	}
 	var wrong []error
 	seen := map[schema.GroupKind]bool{}
-	for _, u := range in.Backup.Section(backup.Objects) {
+	for _, u := range input.Backup.Section(backup.Objects) {
 		gvk := u.GroupVersionKind()
 		reason, hint := target.Lacks(gvk)
 		if reason == "" || seen[gvk.GroupKind()] {
@@ -121,21 +150,21 @@ func (r *restoration) conflict() error {
 	return fault.Join(wrong...)
 }
 
-// unfit refuses other versions of providers, and what the rules of a move refuse on a target.
-func (in Input) unfit(ctx context.Context, on *pivot.Target) (error, error) {
-	m := in.Backup.Manifest
+// checkTarget refuses other versions of providers, and what the rules of a move refuse on a target.
+func (input Input) checkTarget(ctx context.Context, observed *pivot.Target) (error, error) {
+	m := input.Backup.Manifest
 	target := backup.Target{Namespace: m.Namespace, Cluster: m.Cluster} // the target is another cluster by design
 	var wrong []error
-	for _, p := range on.Providers() {
+	for _, p := range observed.Providers() {
 		target.Providers = append(target.Providers, backup.Provider{Name: p.Name, Version: p.Version})
-		used := slices.ContainsFunc(m.Providers, func(of backup.Provider) bool { return of.Name == p.Name })
+		used := slices.ContainsFunc(m.Providers, func(other backup.Provider) bool { return other.Name == p.Name })
 		if used && !p.Ready {
 			wrong = append(wrong, fault.Retryable(fmt.Errorf("provider %s is not ready on the target: %s", p.Name,
 				p.Message), fault.RestoreRefused, "Wait until it is ready, and run the same command again."))
 		}
 	}
-	wrong = append(wrong, in.ofBackup(m.Fits(target)))
-	refusals, err := on.Refusals(ctx, verbs)
+	wrong = append(wrong, input.ofBackup(m.Fits(target)))
+	refusals, err := observed.Refusals(ctx, verbs)
 	if err != nil {
 		return nil, err
 	}

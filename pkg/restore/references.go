@@ -18,66 +18,88 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// references creates what the objects refer to and the target lacks, while the Clusters are paused. It never overwrites
-// an object. Only an API server that does not answer is an error. For an object that the server rejects it returns a
-// warning, and a person has to create that object.
+// controllersRun says that the target's controllers may have changed the references already.
+const controllersRun = true
+
+// references creates what the objects refer to and the target lacks, while the Clusters are paused. Rejected creations
+// become warnings. Every other API error ends the phase.
 func (r *restoration) references(ctx context.Context) (created []capi.Object, warnings []string, err error) {
-	for _, u := range r.in.Backup.Section(backup.References) {
-		o := capi.ObjectOf(u)
-		there := &unstructured.Unstructured{}
-		there.SetGroupVersionKind(u.GroupVersionKind())
-		err := r.in.Target.Client.Get(ctx, client.ObjectKeyFromObject(u), there)
-		switch {
-		case err == nil:
-			if wrong := r.digest.Parts(u).WithoutOwners().Missing(r.digest.Parts(there), true); len(wrong) > 0 {
-				warnings = append(warnings, fmt.Sprintf("%s, which the objects refer to, has another %s on the target "+
-					"than in the backup, and is left as it is", o, strings.Join(wrong, ", ")))
-			}
-			continue
-		case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		default:
-			return created, warnings, fmt.Errorf("read %s on the target: %w", o, err)
+	for _, u := range r.input.Backup.Section(backup.References) {
+		wasCreated, warning, err := r.createReference(ctx, u)
+		if err != nil {
+			return created, warnings, err
 		}
-		made, err := r.fresh(ctx, u)
-		if err == nil {
-			err = r.in.Target.Client.Create(ctx, made)
+		if wasCreated {
+			created = append(created, capi.ObjectOf(u))
 		}
-		switch {
-		case err == nil:
-			created = append(created, o)
-		case kube.IsVerdict(err), meta.IsNoMatchError(err):
-			warnings = append(warnings, fmt.Sprintf(
-				"%s, which the objects refer to, could not be created on the target: %v", o, err))
-		default:
-			return created, warnings, fmt.Errorf("create %s on the target: %w", o, err)
+		if warning != "" {
+			warnings = append(warnings, warning)
 		}
 	}
 	return created, warnings, nil
 }
 
-// fresh returns an object that can be created: without the fields that an API server set, and with those of its owners
-// that the target has.
-func (r *restoration) fresh(ctx context.Context, u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	fresh := u.DeepCopy()
-	for _, given := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
-		"deletionGracePeriodSeconds", "managedFields", "selfLink", "generateName"} {
-		unstructured.RemoveNestedField(fresh.Object, "metadata", given)
+// createReference creates an object that does not exist on the target. It never overwrites an object. The warning says
+// what a person must compare or create.
+func (r *restoration) createReference(ctx context.Context, u *unstructured.Unstructured) (wasCreated bool,
+	warning string, err error) {
+	o := capi.ObjectOf(u)
+	existing := &unstructured.Unstructured{}
+	existing.SetGroupVersionKind(u.GroupVersionKind())
+	err = r.input.Target.Client.Get(ctx, client.ObjectKeyFromObject(u), existing)
+	if err == nil {
+		return false, r.compareReference(u, existing), nil
 	}
-	unstructured.RemoveNestedField(fresh.Object, "status")
+	if !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
+		return false, "", fmt.Errorf("read %s on the target: %w", o, err)
+	}
+	prepared, err := r.creatable(ctx, u)
+	if err == nil {
+		err = r.input.Target.Client.Create(ctx, prepared)
+	}
+	switch {
+	case err == nil:
+		return true, "", nil
+	case kube.IsVerdict(err), meta.IsNoMatchError(err):
+		return false, fmt.Sprintf("%s, which the objects refer to, could not be created on the target: %v", o, err), nil
+	}
+	return false, "", fmt.Errorf("create %s on the target: %w", o, err)
+}
+
+// compareReference returns a warning if the target's object differs from the backup's; "" if it does not.
+func (r *restoration) compareReference(saved, existing *unstructured.Unstructured) string {
+	wrong := r.digest.Parts(saved).WithoutOwners().Missing(r.digest.Parts(existing), controllersRun)
+	if len(wrong) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, which the objects refer to, has another %s on the target than in the backup, and is left "+
+		"as it is", capi.ObjectOf(saved), strings.Join(wrong, ", "))
+}
+
+// creatable removes server-set fields and keeps only owner references that exist on the target.
+func (r *restoration) creatable(ctx context.Context, u *unstructured.Unstructured) (*unstructured.Unstructured,
+	error) {
+	prepared := u.DeepCopy()
+	serverFields := []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds", "managedFields", "selfLink", "generateName"}
+	for _, field := range serverFields {
+		unstructured.RemoveNestedField(prepared.Object, "metadata", field)
+	}
+	unstructured.RemoveNestedField(prepared.Object, "status")
 	var owners []metav1.OwnerReference
 	for _, ref := range u.GetOwnerReferences() {
 		kind := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
 		key := capi.Key{GroupKind: kind, NamespacedName: types.NamespacedName{Namespace: u.GetNamespace(),
 			Name: ref.Name}}
-		there, err := capi.Find(ctx, r.in.Target.Client, []capi.Key{key})
+		existing, err := capi.Find(ctx, r.input.Target.Client, []capi.Key{key})
 		if err != nil {
 			return nil, err
 		}
-		if owner, exists := there[key]; exists { // with a missing owner, the object would be deleted as garbage
+		if owner, exists := existing[key]; exists { // with a missing owner, the object would be deleted as garbage
 			ref.UID = owner.UID
 			owners = append(owners, ref)
 		}
 	}
-	fresh.SetOwnerReferences(owners)
-	return fresh, nil
+	prepared.SetOwnerReferences(owners)
+	return prepared, nil
 }

@@ -8,74 +8,76 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
-// refusal returns why the machines may have another manager; nil if they have none. A person's word counts only for a
-// cluster that does not answer.
-func (m formerManagement) refusal(in Input) error {
-	of := in.Backup.Manifest
-	named := fmt.Sprintf("the management cluster %s, which the backup is of,", of.Cluster)
+// refusal returns why the machines may have another manager; nil if they have none. --force passes a silent, moved-out
+// or empty cluster, never one that still holds Clusters.
+func (m formerManagement) refusal(input Input) error {
+	name := input.Backup.Manifest.Cluster
+	subject := fmt.Sprintf("the management cluster %s, which the backup is of,", name)
 	if m.host != "" {
-		named = fmt.Sprintf("the management cluster %s at %s, which the backup is of,", of.Cluster, m.host)
+		subject = fmt.Sprintf("the management cluster %s at %s, which the backup is of,", name, m.host)
 	}
-	refuse := func(hint, format string, args ...any) error {
-		return fault.New(fault.RestoreRefused, named+" "+fmt.Sprintf(format, args...), hint)
+	refuse := func(message, hint string) error {
+		return fault.New(fault.RestoreRefused, subject+" "+message, hint)
 	}
 	switch m.state {
 	case formerHolds:
-		var held []string
-		for _, c := range m.holds {
-			how := "active"
-			if c.Paused {
-				how = "paused"
-			}
-			held = append(held, c.String()+" ("+how+")")
-		}
-		return refuse("Nothing is to be restored while it holds its definition: a second cluster would act on the "+
-			"same machines. If it is not well, repair it, or move "+
-			"the definition with clusterctl move. --force does not change this.", "answers and holds %s",
-			strings.Join(held, ", "))
+		return refuse("answers and holds "+strings.Join(m.heldClusters(), ", "), "Nothing is to be restored while it "+
+			"holds its definition: a second cluster would act on the same machines. If it is not well, repair it, or "+
+			"move the definition with clusterctl move. --force does not change this.")
 	case formerApplies:
-		return refuse("On that cluster, in this order:\n"+m.suspend()+"\nThen run the same command again.",
-			"answers and holds nothing of the backup, and its Flux would put it back: not suspended: %s",
-			strings.Join(m.active, ", "))
+		return refuse("answers and holds nothing of the backup, and its Flux would put it back: not suspended: "+
+			strings.Join(m.active, ", "),
+			"On that cluster, in this order:\n"+m.suspendCommands()+"\nThen run the same command again.")
 	case formerEmpty:
-		if m.attested || in.Force {
+		if m.attested || input.Force {
 			return nil
 		}
-		return refuse("Check who made the backup with --verify-key KEY, or give a kubeconfig of that cluster that you "+
-			"have from elsewhere with --former-kubeconfig FILE. "+
-			"Only if it is gone for good and cannot come back, add --force "+of.Cluster+".",
-			"answers and holds nothing of the backup, and only the backup, whose signature was not checked, says "+
-				"where that cluster is")
+		return refuse("answers and holds nothing of the backup, and only the backup, whose signature was not checked, "+
+			"says where that cluster is", "Check who made the backup with --verify-key KEY, or give a kubeconfig of "+
+			"that cluster that you have from elsewhere with --former-kubeconfig FILE. Only if it is gone for good and "+
+			"cannot come back, add --force "+name+".")
 	case formerMoved:
-		if in.Force {
+		if input.Force {
 			return nil
 		}
-		return refuse("That cluster manages the machines, or deletes them: see cluster-init pivot rollback, or "+
+		return refuse("answers and holds nothing of the backup: its definition was moved out of it into a bootstrap "+
+			"cluster", "That cluster manages the machines, or deletes them: see cluster-init pivot rollback, or "+
 			"cluster-init down, where it was run. Only if it is gone for good and cannot come back, add --force "+
-			of.Cluster+".",
-			"answers and holds nothing of the backup: its definition was moved out of it into a bootstrap cluster")
+			name+".")
 	case formerClosed:
-		return refuse("Use a newer backup, whose credentials are valid, or end that cluster first. --force does not "+
-			"change this.", "answers and does not say what it holds: %v", m.err)
+		return refuse(fmt.Sprintf("answers and does not say what it holds: %v", m.err), "Use a newer backup, whose "+
+			"credentials are valid, or end that cluster first. --force does not change this.")
 	case formerSilent:
-		if in.Force {
+		if input.Force {
 			return nil
 		}
-		return refuse("Look whether its API server runs, and make it reachable from here. Only if it is gone for good "+
-			"and cannot come back, add --force "+of.Cluster+".",
-			"cannot be asked whether it still manages the machines: %v", m.err)
+		return refuse(fmt.Sprintf("does not answer whether it still manages the machines: %v", m.err), "Check that "+
+			"its API server runs, and make it reachable from here. Only if it is gone for good and cannot come back, "+
+			"add --force "+name+".")
 	}
 	return nil
 }
 
-// suspend returns how a person keeps that cluster's Flux from restoring the definition.
-func (m formerManagement) suspend() string {
+// heldClusters describes the Clusters of the backup that the cluster holds.
+func (m formerManagement) heldClusters() []string {
+	var all []string
+	for _, c := range m.holds {
+		state := "active"
+		if c.Paused {
+			state = "paused"
+		}
+		all = append(all, c.String()+" ("+state+")")
+	}
+	return all
+}
+
+// suspendCommands returns the commands that keep that cluster's Flux from restoring the definition.
+func (m formerManagement) suspendCommands() string {
 	var lines []string
 	for _, o := range m.active {
 		lines = append(lines, "kubectl -n "+flux.Namespace+" patch "+o+` --type merge -p '{"spec":{"suspend":true}}'`)
@@ -83,16 +85,16 @@ func (m formerManagement) suspend() string {
 	return strings.Join(lines, "\n")
 }
 
-// unfinished refuses a backup of an unverified move. Two clusters may then hold the definition, and the backup names
-// only one of them.
-func (in Input) unfinished() error {
-	path := record.Marker(filepath.Clean(in.Path))
+// refuseUnverifiedMove refuses a backup of an unverified move. Two clusters may then hold the definition, and the
+// backup names only one of them.
+func (input Input) refuseUnverifiedMove() error {
+	path := record.Marker(filepath.Clean(input.Path))
 	_, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) && in.StateFolder != "" { // the backup was moved away from its record
-		path, err = in.recorded()
+	if errors.Is(err, fs.ErrNotExist) && input.StateFolder != "" { // the backup was moved away from its record
+		path, err = input.unverifiedRecord()
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && in.Force:
+	case errors.Is(err, fs.ErrNotExist), err == nil && input.Force:
 		return nil
 	case err != nil:
 		return fault.Wrap(fmt.Errorf("see whether the move of the backup was finished: %w", err), fault.RestoreRefused,
@@ -101,65 +103,37 @@ func (in Input) unfinished() error {
 	return fault.New(fault.RestoreRefused, "the backup was written for a move that was not seen to its end: the "+
 		"bootstrap cluster may hold the definition, too; "+path+" says so",
 		"Run cluster-init pivot resume ENVIRONMENT. Only if both clusters are gone for good and cannot come back, add "+
-			"--force "+in.Backup.Manifest.Cluster+".")
+			"--force "+input.Backup.Manifest.Cluster+".")
 }
 
-// recorded returns the record of an unverified move of the backup's cluster that this machine began. The error is
-// fs.ErrNotExist if there is none.
-func (in Input) recorded() (string, error) {
-	of := in.Backup.Manifest
-	path, err := record.Newest(in.StateFolder, of.Cluster)
+// unverifiedRecord returns the record of an unverified move of the backup's cluster that this machine began. The error
+// is fs.ErrNotExist if there is none.
+func (input Input) unverifiedRecord() (string, error) {
+	manifest := input.Backup.Manifest
+	path, err := record.Newest(input.StateFolder, manifest.Cluster)
 	if err != nil {
 		return "", err
 	}
 	if path == "" {
 		return "", fs.ErrNotExist
 	}
-	// the record is of an earlier cluster of that name
-	if r, err := record.Read(path); err == nil && r.Identity != "" && of.Identity != "" && r.Identity != of.Identity {
+	// Another identity means an earlier cluster of that name.
+	if r, err := record.Read(path); err == nil && r.Identity != "" && manifest.Identity != "" &&
+		r.Identity != manifest.Identity {
 		return "", fs.ErrNotExist
 	}
 	return record.Marker(path), nil
 }
 
-// sameCluster refuses to restore a backup into the cluster that it was made of. identity is the authority that the
-// target gives to its own workloads.
-func (in Input) sameCluster(identity string, own bool) error {
-	of := in.Backup.Manifest
-	if !own && (identity == "" || identity != of.Identity) {
+// refuseSameCluster refuses to restore a backup into the cluster that it was made of. targetIdentity is the digest of
+// the target's CA. kubeconfigMatches reports whether the target's kubeconfig names the CA of the backup's cluster.
+func (input Input) refuseSameCluster(targetIdentity string, kubeconfigMatches bool) error {
+	manifest := input.Backup.Manifest
+	if !kubeconfigMatches && (targetIdentity == "" || targetIdentity != manifest.Identity) {
 		return nil
 	}
 	return fault.New(fault.RestoreRefused,
-		fmt.Sprintf("the target is the management cluster %s itself, which the backup is of", of.Cluster),
+		fmt.Sprintf("the target is the management cluster %s itself, which the backup is of", manifest.Cluster),
 		"Build another management cluster elsewhere, with another cluster.name, and name its kubeconfig. If this one "+
 			"lives and has lost its definition, run cluster-init up: it says what to do.")
-}
-
-// whole refuses a backup that cannot be restored, and names the objects.
-func whole(b *backup.Backup, in Input) error {
-	var wrong []error
-	refuse := func(format string, args ...any) {
-		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf(format, args...),
-			"Use another backup, or a copy of this one."))
-	}
-	seen := map[string]bool{}
-	for _, u := range b.Section(backup.Objects) {
-		switch uid := string(u.GetUID()); {
-		case uid == "":
-			refuse("%s %s/%s in the backup has no UID, by which its owners are found", u.GetKind(), u.GetNamespace(),
-				u.GetName())
-		case seen[uid]:
-			refuse("%s %s/%s in the backup has the UID of another object", u.GetKind(), u.GetNamespace(), u.GetName())
-		default:
-			seen[uid] = true
-		}
-	}
-	own := false
-	for _, o := range in.clusters() {
-		own = own || o.Name == b.Manifest.Cluster && o.Namespace == b.Manifest.Namespace
-	}
-	if !own {
-		refuse("the backup does not hold Cluster %s/%s, which it is of", b.Manifest.Namespace, b.Manifest.Cluster)
-	}
-	return fault.Join(wrong...)
 }

@@ -31,10 +31,10 @@ type Input struct {
 	Verified bool
 	// Former are other kubeconfigs of the cluster that was backed up: an earlier run kept them, or a person has them.
 	Former []Former
-	// StateFolder is the folder in which runs on this machine keep what they know of that cluster; "" means none.
+	// StateFolder is the folder in which runs on this machine keep the records of moves of that cluster; "" means none.
 	StateFolder string
-	// Force means that a person says that the cluster that was backed up is gone for good. It counts only if that
-	// cluster does not answer.
+	// Force means that a person says that the cluster that was backed up is gone for good. It passes only a silent,
+	// moved-out or empty cluster, never one that still holds Clusters.
 	Force   bool
 	Restore Restorer
 	// Ask connects to the cluster that was backed up. Nil means over the network.
@@ -49,7 +49,7 @@ type Former struct {
 }
 
 // Restorer creates the objects; capi.Restore is the real one.
-type Restorer func(ctx context.Context, in capi.RestoreInput) error
+type Restorer func(ctx context.Context, input capi.RestoreInput) error
 
 // Result is the result of a restore.
 type Result struct {
@@ -63,25 +63,25 @@ type Result struct {
 // Check returns all reasons why a restore must not start, and changes nothing. The code is fault.RestoreRefused,
 // or fault.BackupInvalid if the backup is not for this target. It is fault.ClusterUnreachable if the target could not
 // be read.
-func Check(ctx context.Context, in Input) error {
-	_, err := in.prepare(ctx)
+func Check(ctx context.Context, input Input) error {
+	_, err := input.prepare(ctx)
 	return err
 }
 
 // Run creates the objects of a backup in a management cluster that holds none of them. The Clusters stay paused
 // until all objects exist and match the backup, and the cluster that was backed up was checked again. Restore may be
 // interrupted and repeated: the next run finds from the target how far it came.
-func Run(ctx context.Context, in Input) (Result, error) {
-	if in.Log == nil {
-		in.Log = func(string) {}
+func Run(ctx context.Context, input Input) (Result, error) {
+	if input.Log == nil {
+		input.Log = func(string) {}
 	}
-	r, err := in.prepare(ctx)
+	r, err := input.prepare(ctx)
 	if err != nil {
 		return Result{}, err
 	}
 	result := Result{Already: r.stage == Done, Objects: len(r.record), Warnings: r.now.warnings()}
 	if !result.Already {
-		result.Warnings = append(result.Warnings, in.remedies()...)
+		result.Warnings = append(result.Warnings, input.remedies()...)
 	}
 	if r.stage == Empty || r.stage == Begun {
 		if err := r.create(ctx); err != nil {
@@ -101,21 +101,21 @@ func Run(ctx context.Context, in Input) (Result, error) {
 
 // create lets clusterctl create what is missing, and verifies that all objects exist unchanged.
 func (r *restoration) create(ctx context.Context) error {
-	r.in.Log(fmt.Sprintf("creating %d of %d objects, the Clusters paused", len(r.now.missing()), len(r.record)))
-	err := r.in.Restore(ctx, capi.RestoreInput{To: r.in.Target.Config, Objects: r.prepared(), Log: r.in.Log})
+	r.input.Log(fmt.Sprintf("creating %d of %d objects, the Clusters paused", len(r.now.missing()), len(r.record)))
+	err := r.input.Restore(ctx, capi.RestoreInput{To: r.input.Target.Config, Objects: r.prepared(), Log: r.input.Log})
 	if err == nil {
 		err = r.observe(ctx)
 	}
 	if err != nil {
-		return cutOff(ctx, err, "What was created is paused.")
+		return interrupted(ctx, err, "What was created is paused.")
 	}
 	if r.stage != Held {
 		return fault.New(fault.RestoreFailed, "the objects were created, and the target does not hold all of them as "+
 			"they were: "+strings.Join(r.reasons(), "; "),
-			"The Clusters stay paused. Compare what is named with the backup "+r.in.Path+
+			"The Clusters stay paused. Compare what is named with the backup "+r.input.Path+
 				", and put it right or delete it on the target. Then run the same command again.")
 	}
-	r.in.Log(fmt.Sprintf("all %d objects are on the target as they were", len(r.record)))
+	r.input.Log(fmt.Sprintf("all %d objects are on the target as they were", len(r.record)))
 	return nil
 }
 
@@ -125,19 +125,19 @@ func (r *restoration) release(ctx context.Context, result *Result) error {
 	created, warnings, err := r.references(ctx)
 	result.References, result.Warnings = created, append(result.Warnings, warnings...)
 	if err != nil {
-		return cutOff(ctx, err, "The Clusters are paused.")
+		return interrupted(ctx, err, "The Clusters are paused.")
 	}
-	old := r.in.probeFormer(ctx)
+	former := r.input.probeFormer(ctx)
 	if err := context.Cause(ctx); err != nil { // the check was interrupted
-		return cutOff(ctx, err, "The Clusters are paused.")
+		return interrupted(ctx, err, "The Clusters are paused.")
 	}
-	if err := old.refusal(r.in); err != nil {
+	if err := former.refusal(r.input); err != nil {
 		return fault.Wrap(fmt.Errorf("the Clusters stay paused on the target: %w", err), fault.CodeOf(err),
 			fault.HintOf(err))
 	}
-	r.in.Log(fmt.Sprintf("resuming %d Clusters and ClusterClasses", len(r.now.pausedByRestore)))
-	if err := pivot.Resume(ctx, r.in.Target, r.now.pausedByRestore); err != nil {
-		return cutOff(ctx, err, "Some Clusters may be paused.")
+	r.input.Log(fmt.Sprintf("resuming %d Clusters and ClusterClasses", len(r.now.pausedByRestore)))
+	if err := pivot.Resume(ctx, r.input.Target, r.now.pausedByRestore); err != nil {
+		return interrupted(ctx, err, "Some Clusters may be paused.")
 	}
 	return nil
 }
@@ -145,20 +145,21 @@ func (r *restoration) release(ctx context.Context, result *Result) error {
 // active verifies that the restored Clusters exist and are active, and returns them.
 func (r *restoration) active(ctx context.Context) ([]capi.Object, error) {
 	if err := r.observe(ctx); err != nil {
-		return nil, cutOff(ctx, err, "All was restored.")
+		return nil, interrupted(ctx, err, "All was restored.")
 	}
 	if r.stage != Done {
 		return nil, fault.New(fault.RestoreFailed, "the Clusters were resumed, and the target does not hold all of "+
 			"them as they were: "+strings.Join(r.reasons(), "; "),
-			"Compare what is named with the backup "+r.in.Path+".")
+			"Compare what is named with the backup "+r.input.Path+".")
 	}
 	return r.now.active, nil
 }
 
-func cutOff(ctx context.Context, err error, how string) error {
+// interrupted returns the error of a restore that a repetition continues. state says what was reached.
+func interrupted(ctx context.Context, err error, state string) error {
 	err = fmt.Errorf("the restore was interrupted: %w", err)
 	if lost := lease.Lost(ctx); lost != nil {
 		return errors.Join(lost, err)
 	}
-	return fault.Retryable(err, fault.RestoreFailed, how+" Run the same command again: it goes on from here.")
+	return fault.Retryable(err, fault.RestoreFailed, state+" Run the same command again: it goes on from here.")
 }

@@ -20,20 +20,20 @@ const (
 	Conflict Stage = "conflict" // no restore of this backup leaves this state
 )
 
-// targetState is what a target holds of a backup. Objects of the whole cluster are not counted.
+// targetState is what a target holds of a backup. Shared objects do not count.
 type targetState struct {
 	objects         []targetObject
 	pausedByRestore []capi.Object // Clusters, and ClusterClasses, that a restore has paused
 	active          []capi.Object // Clusters that are not paused
 	pausedByOthers  []capi.Object // Clusters that are paused, and not by a restore
-	shared          []string      // changed objects of the whole cluster
+	shared          []string      // changed shared objects
 }
 
 // targetObject is one object of the backup.
 type targetObject struct {
 	record.Entry
-	there bool
-	wrong []string // its changed parts
+	exists bool
+	wrong  []string // its changed parts
 }
 
 // resumed reports whether a Cluster is or was active: then all objects existed before.
@@ -53,7 +53,7 @@ func (s targetState) counted() []targetObject {
 func (s targetState) missing() []targetObject {
 	var all []targetObject
 	for _, o := range s.counted() {
-		if !o.there {
+		if !o.exists {
 			all = append(all, o)
 		}
 	}
@@ -74,11 +74,11 @@ func (s targetState) differing() []string {
 // judge returns the stage from what the target holds. A restore creates nothing if a Cluster is active already,
 // and resumes nothing before all objects exist unchanged.
 func judge(s targetState) Stage {
-	missing, judged := len(s.missing()), len(s.counted())
+	missing, counted := len(s.missing()), len(s.counted())
 	switch {
 	case len(s.differing()) > 0, missing > 0 && s.resumed():
 		return Conflict
-	case missing == judged:
+	case missing == counted:
 		return Empty
 	case missing > 0:
 		return Begun
@@ -118,9 +118,9 @@ func (s targetState) warnings() []string {
 }
 
 // remedies warns of what replaces machines automatically: in a cluster whose API is gone, no machine becomes healthy.
-func (in Input) remedies() []string {
+func (input Input) remedies() []string {
 	var all []string
-	for _, u := range in.Backup.Section(backup.Objects) {
+	for _, u := range input.Backup.Section(backup.Objects) {
 		if u.GetKind() == "MachineHealthCheck" {
 			all = append(all, capi.ObjectOf(u).String()+" replaces machines that do not become healthy in its time: "+
 				"pause it if they must stay")
