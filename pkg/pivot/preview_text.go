@@ -24,7 +24,7 @@ func (p Preview) Print(out io.Writer) error {
 		printRecovery(b, cluster, p)
 	default:
 		printMoves(b, cluster, p)
-		printStays(b, p.Stays)
+		printLeftBehind(b, p.Stays)
 		printRefusals(b, p)
 		if p.MayStart() {
 			oneline.Fprintf(b, "\nA move may start.\n")
@@ -43,8 +43,12 @@ func printRecovery(b *strings.Builder, cluster string, p Preview) {
 		cluster, p.State.Stage, len(p.State.Source.Objects), len(p.State.Target.Objects))
 	steps := p.Recovery()
 	if steps == nil && p.State.Explained() {
-		oneline.Fprintf(b, "An object is paused, but not by the move. If it need not be paused, resume it "+
-			"yourself.\n")
+		step := p.State.resumeByHand()
+		oneline.Fprintf(b, "Paused at the %s, but not by the move: %s. If nobody needs it paused, resume it:\n",
+			step.Where, objectNames(step.Objects))
+		for _, line := range lines(step.Command(p.Source, p.Target, p.Scope)) {
+			oneline.Fprintf(b, "  %s\n", line)
+		}
 		return
 	}
 	if steps == nil {
@@ -53,114 +57,123 @@ func printRecovery(b *strings.Builder, cluster string, p Preview) {
 	}
 	oneline.Fprintf(b, "\nSteps that finish it:\n")
 	for i, step := range steps {
-		oneline.Fprintf(b, "  %d. %s\n", i+1, inWords(step))
+		oneline.Fprintf(b, "  %d. %s\n", i+1, describeStep(step))
 		for _, line := range lines(step.Command(p.Source, p.Target, p.Scope)) {
 			oneline.Fprintf(b, "       %s\n", line)
 		}
 	}
 }
 
-func inWords(s Step) string {
-	var names []string
-	for _, o := range s.Objects {
-		names = append(names, o.String())
-	}
-	objects := strings.Join(names, ", ")
+func describeStep(s Step) string {
 	switch s.Action {
 	case ActionResume:
-		return fmt.Sprintf("resume at the %s: %s", s.Where, objects)
+		return fmt.Sprintf("resume at the %s: %s", s.Where, objectNames(s.Objects))
 	case ActionMove:
 		return "move again: objects of the source overwrite those on the target"
 	case ActionCompare:
 		return "compare: the target has all objects unchanged"
 	case ActionDelete:
-		return fmt.Sprintf("delete at the %s, because the target has them: %s", s.Where, objects)
+		return fmt.Sprintf("delete at the %s, because the target has them: %s", s.Where, objectNames(s.Objects))
 	}
 	return string(s.Action)
+}
+
+func objectNames(objects []capi.Object) string {
+	var names []string
+	for _, o := range objects {
+		names = append(names, o.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 // printMoves writes the objects that move as a tree. The number before each object is its group: owners are created
 // before their dependents.
 func printMoves(b *strings.Builder, cluster string, p Preview) {
-	all := slices.Concat(p.Groups...)
+	tree := newMoveTree(p)
 	oneline.Fprintf(b, "%s: %d objects would move, in %d groups, one after the other (the number of the group is in "+
-		"front):\n", cluster, len(all), len(p.Groups))
-	group, below := map[capi.Key]int{}, map[capi.Key][]capi.Object{}
+		"front):\n", cluster, len(tree.group), len(p.Groups))
+	for _, o := range tree.roots {
+		tree.print(b, p.Scope, o, "", "", "")
+	}
+}
+
+// moveTree holds the objects of a move below their owners, sorted by name.
+type moveTree struct {
+	group    map[capi.Key]int // from 1
+	roots    []capi.Object
+	children map[capi.Key][]capi.Object
+}
+
+func newMoveTree(p Preview) moveTree {
+	tree := moveTree{group: map[capi.Key]int{}, children: map[capi.Key][]capi.Object{}}
 	for i, objects := range p.Groups {
 		for _, o := range objects {
-			group[o.Key()] = i + 1
-		}
-	}
-	var roots []capi.Object
-	for _, o := range all {
-		if parent, owned := p.Parent(o); owned && group[parent.Key()] > 0 {
-			below[parent.Key()] = append(below[parent.Key()], o)
-		} else {
-			roots = append(roots, o)
+			tree.group[o.Key()] = i + 1
 		}
 	}
 	byName := func(a, b capi.Object) int { return cmp.Compare(a.String(), b.String()) }
-	var show func(objects []capi.Object, indent string, top bool)
-	show = func(objects []capi.Object, indent string, top bool) {
-		slices.SortFunc(objects, byName)
-		for i, o := range objects {
-			branch, deeper := "├─ ", "│  "
-			if i == len(objects)-1 {
-				branch, deeper = "└─ ", "   "
-			}
-			if top {
-				branch, deeper = "", ""
-			}
-			oneline.Fprintf(b, "%4d  %s%s%s\n", group[o.Key()], indent, branch, called(o, p.Scope))
-			show(below[o.Key()], indent+deeper, false)
+	for _, o := range slices.SortedFunc(slices.Values(slices.Concat(p.Groups...)), byName) {
+		if parent, owned := p.Parent(o); owned && tree.group[parent.Key()] > 0 {
+			tree.children[parent.Key()] = append(tree.children[parent.Key()], o)
+		} else {
+			tree.roots = append(tree.roots, o)
 		}
 	}
-	show(roots, "", true)
+	return tree
 }
 
-// called returns the name of an object, without the namespace of the cluster.
-func called(o capi.Object, scope clusters.Scope) string {
+// print writes an object and those below it. branch comes before the object, childIndent before its children.
+func (t moveTree) print(b *strings.Builder, scope clusters.Scope, o capi.Object, indent, branch, childIndent string) {
+	oneline.Fprintf(b, "%4d  %s%s%s\n", t.group[o.Key()], indent, branch, shortName(o, scope))
+	children := t.children[o.Key()]
+	for i, child := range children {
+		if i == len(children)-1 {
+			t.print(b, scope, child, indent+childIndent, "└─ ", "   ")
+		} else {
+			t.print(b, scope, child, indent+childIndent, "├─ ", "│  ")
+		}
+	}
+}
+
+// shortName returns the name of an object, without the namespace of the cluster.
+func shortName(o capi.Object, scope clusters.Scope) string {
 	if o.Namespace == scope.Namespace {
 		return o.Kind + " " + o.Name
 	}
 	return o.String()
 }
 
-// printStays writes the objects that would be left behind: needed ones with reason and remedy, others one line per
+// printLeftBehind writes the objects that would be left behind: needed ones with reason and remedy, others one line per
 // kind.
-func printStays(b *strings.Builder, stays []LeftBehind) {
-	idle, kinds := map[string][]string{}, []string{}
+func printLeftBehind(b *strings.Builder, all []LeftBehind) {
+	unreferenced, kinds := map[string][]string{}, []string{}
 	var needed []LeftBehind
-	for _, stay := range stays {
-		if stay.Rule != "" {
-			needed = append(needed, stay)
+	for _, leftBehind := range all {
+		if leftBehind.Rule != "" {
+			needed = append(needed, leftBehind)
 			continue
 		}
-		if idle[stay.Object.Kind] == nil {
-			kinds = append(kinds, stay.Object.Kind)
+		if unreferenced[leftBehind.Object.Kind] == nil {
+			kinds = append(kinds, leftBehind.Object.Kind)
 		}
-		idle[stay.Object.Kind] = append(idle[stay.Object.Kind], stay.Object.Name)
+		unreferenced[leftBehind.Object.Kind] = append(unreferenced[leftBehind.Object.Kind], leftBehind.Object.Name)
 	}
 	if len(needed) > 0 {
 		oneline.Fprintf(b, "\nWould be left behind, but should move:\n")
 	}
-	for _, stay := range needed {
-		oneline.Fprintf(b, "  %s\n", stay.Object)
-		var by []string
-		for _, o := range stay.NeededBy {
-			by = append(by, o.String())
+	for _, leftBehind := range needed {
+		oneline.Fprintf(b, "  %s\n", leftBehind.Object)
+		if len(leftBehind.NeededBy) > 0 {
+			oneline.Fprintf(b, "    needed by: %s\n", objectNames(leftBehind.NeededBy))
 		}
-		if len(by) > 0 {
-			oneline.Fprintf(b, "    needed by: %s\n", strings.Join(by, ", "))
-		}
-		oneline.Fprintf(b, "    because:   %s\n", stay.Reason)
-		printRemedy(b, "    remedy:    ", stay.Remedy)
+		oneline.Fprintf(b, "    because:   %s\n", leftBehind.Reason)
+		printRemedy(b, "    remedy:    ", leftBehind.Remedy)
 	}
 	if len(kinds) > 0 {
 		oneline.Fprintf(b, "\nWould be left behind, and is not needed:\n")
 	}
 	for _, kind := range kinds {
-		oneline.Fprintf(b, "  %s %s\n", kind, strings.Join(idle[kind], ", "))
+		oneline.Fprintf(b, "  %s %s\n", kind, strings.Join(unreferenced[kind], ", "))
 	}
 }
 
@@ -170,9 +183,9 @@ func printRefusals(b *strings.Builder, p Preview) {
 		oneline.Fprintf(b, "\nA move must not start:\n")
 	}
 	shown := map[string]bool{}
-	for _, stay := range p.Stays {
-		if stay.Rule == RuleObjects {
-			shown[stay.Object.String()] = true
+	for _, leftBehind := range p.Stays {
+		if leftBehind.Rule == RuleObjects {
+			shown[leftBehind.Object.String()] = true
 		}
 	}
 	if len(shown) > 0 {
@@ -188,11 +201,11 @@ func printRefusals(b *strings.Builder, p Preview) {
 	}
 }
 
-// printRemedy writes a remedy and aligns its lines.
-func printRemedy(b *strings.Builder, before, remedy string) {
+// printRemedy writes a remedy after label, and aligns its lines.
+func printRemedy(b *strings.Builder, label, remedy string) {
 	for _, line := range lines(remedy) {
-		oneline.Fprintf(b, "%s%s\n", before, line)
-		before = strings.Repeat(" ", len(before))
+		oneline.Fprintf(b, "%s%s\n", label, line)
+		label = strings.Repeat(" ", len(label))
 	}
 }
 

@@ -51,6 +51,8 @@ func TestPivotPlanIsShown(t *testing.T) {
 		}},
 		"interrupted": {source: everything()[:3], target: fixture.ManagementCluster(),
 			edits: []fixture.Edit{paused, marked}, begun: true},
+		"paused-by-hand": {source: everything(), target: fixture.ManagementCluster()[:3],
+			edits: []fixture.Edit{paused}, begun: true},
 		"conflict": {source: everything()[:3], target: fixture.ManagementCluster()[:1], begun: true},
 		"finished": {source: fixture.Bystanders(), target: fixture.ManagementCluster(), begun: true},
 	} {

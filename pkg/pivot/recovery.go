@@ -108,11 +108,11 @@ func (s State) wayOut(source, target clusters.Side) string {
 	case steps == nil && s.sourceIsComplete():
 		lines = []string{"Something is paused at the source without the mark of the move: a person has paused it. If " +
 			"nobody needs it paused, resume it:"}
-		steps = []Step{{ActionResume, AtSource, s.Source.PausedByHand(s.scope)}}
+		steps = []Step{s.resumeByHand()}
 	case steps == nil:
 		lines = []string{"The target has everything, paused without the mark of the move: a person has paused it. If " +
 			"nobody needs it paused, resume it:"}
-		steps = []Step{{ActionResume, AtTarget, s.Target.Paused()}}
+		steps = []Step{s.resumeByHand()}
 	}
 	for _, step := range steps {
 		// in StagePaused nothing is half done, and a run moves by itself
@@ -121,6 +121,14 @@ func (s State) wayOut(source, target clusters.Side) string {
 		}
 	}
 	return joinLines(append(lines, "Then run the same command again.")...)
+}
+
+// resumeByHand returns the step that resumes what a person has paused. A recovery does not take it.
+func (s State) resumeByHand() Step {
+	if s.sourceIsComplete() {
+		return Step{ActionResume, AtSource, s.Source.PausedByHand(s.scope)}
+	}
+	return Step{ActionResume, AtTarget, s.Target.Paused()}
 }
 
 // whatIsWhere describes how far an interrupted move came.

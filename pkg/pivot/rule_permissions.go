@@ -11,8 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// What a move does to each object, as in mover.go of clusterctl: it patches a mark and the finalizers at the source,
-// and the managed fields on the target.
+// The verbs that a move uses, as in mover.go of clusterctl. clusterctl patches an annotation and the finalizers at the
+// source, and managedFields on the target.
 var (
 	sourceVerbs = []string{"get", "list", "patch", "delete"}
 	targetVerbs = []string{"get", "list", "create", "update", "patch"}
@@ -27,7 +27,7 @@ func checkPermissions(ctx context.Context, v *view) ([]*Refusal, error) {
 		clusters.Side
 		verbs []string
 	}{{AtSource, v.sourceSide, sourceVerbs}, {AtTarget, v.targetSide, targetVerbs}} {
-		found, err := v.missing(ctx, side.where, side.Side, side.verbs)
+		found, err := v.checkSide(ctx, side.where, side.Side, side.verbs)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", side.where, err)
 		}
@@ -36,36 +36,30 @@ func checkPermissions(ctx context.Context, v *view) ([]*Refusal, error) {
 	return refusals, nil
 }
 
-func (v *view) missing(ctx context.Context, where Where, side clusters.Side, verbs []string) ([]*Refusal, error) {
+// checkSide refuses each kind for which the user lacks a verb, and a namespace that the user may not create. It adds
+// the refused kinds of the target to v.denied: checkWebhooks skips these kinds.
+func (v *view) checkSide(ctx context.Context, where Where, side clusters.Side, verbs []string) ([]*Refusal, error) {
 	if all, err := capi.Allowed(ctx, side.Client, capi.Everything()); err != nil || all {
 		return nil, err
 	}
-	kinds := v.samples()
-	missing := make([][]string, len(kinds))
-	err := inParallel(len(kinds), func(i int) error {
-		for _, verb := range v.verbsFor(kinds[i], where, verbs) {
-			allowed, err := capi.Allowed(ctx, side.Client, v.access(kinds[i], verb))
-			if err != nil {
-				return err
-			}
-			if !allowed {
-				missing[i] = append(missing[i], verb)
-			}
+	samples := v.samples()
+	missing, err := v.missingVerbs(ctx, where, side, samples, verbs)
+	if err != nil {
+		return nil, err
+	}
+	var refusals []*Refusal
+	if where == AtTarget {
+		if refusals, err = v.checkNamespace(ctx, side); err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	refusals, err := v.lackingNamespace(ctx, where, side)
-	if err != nil {
-		return nil, err
-	}
-	for i, o := range kinds {
+	for i, o := range samples {
 		if len(missing[i]) == 0 {
 			continue
 		}
-		v.denied[o.Key().GroupKind] = v.denied[o.Key().GroupKind] || where == AtTarget
+		if where == AtTarget {
+			v.denied[o.Key().GroupKind] = true
+		}
 		resource := v.resource(o)
 		refusals = append(refusals, &Refusal{
 			Rule: RulePermissions, Object: fmt.Sprintf("%s of the %s", resource, where),
@@ -76,13 +70,30 @@ func (v *view) missing(ctx context.Context, where Where, side clusters.Side, ver
 	return refusals, nil
 }
 
-// lackingNamespace refuses a target without the namespace if the user may not create it, as a move does.
-func (v *view) lackingNamespace(ctx context.Context, where Where, side clusters.Side) ([]*Refusal, error) {
-	if where != AtTarget {
-		return nil, nil
-	}
+// missingVerbs returns the verbs that the user of the kubeconfig lacks, for each sample.
+func (v *view) missingVerbs(ctx context.Context, where Where, side clusters.Side, samples []capi.Object,
+	verbs []string) ([][]string, error) {
+	missing := make([][]string, len(samples))
+	err := inParallel(len(samples), func(i int) error {
+		for _, verb := range v.verbsFor(samples[i], where, verbs) {
+			allowed, err := capi.Allowed(ctx, side.Client, v.access(samples[i], verb))
+			if err != nil {
+				return err
+			}
+			if !allowed {
+				missing[i] = append(missing[i], verb)
+			}
+		}
+		return nil
+	})
+	return missing, err
+}
+
+// checkNamespace refuses a target without the namespace if the user may not create it, as a move does. It also refuses
+// a user who may not read the namespace.
+func (v *view) checkNamespace(ctx context.Context, side clusters.Side) ([]*Refusal, error) {
 	refusal := &Refusal{
-		Rule: RulePermissions, Object: "namespace " + v.scope.Namespace + " of the " + string(where),
+		Rule: RulePermissions, Object: "namespace " + v.scope.Namespace + " of the " + string(AtTarget),
 		Reason: "does not exist, and the user of the kubeconfig may not create it",
 		Remedy: "Have an administrator create it: kubectl create namespace " + v.scope.Namespace,
 	}
@@ -101,7 +112,7 @@ func (v *view) lackingNamespace(ctx context.Context, where Where, side clusters.
 	return []*Refusal{refusal}, nil
 }
 
-// verbsFor leaves out the verbs that a move does not use for objects that stay at the source.
+// verbsFor leaves out the verbs that a move does not use for shared objects: they stay at the source.
 func (v *view) verbsFor(o capi.Object, where Where, verbs []string) []string {
 	if o.Shared && where == AtSource {
 		return []string{"get", "list"}

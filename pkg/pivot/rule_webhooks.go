@@ -12,22 +12,23 @@ import (
 )
 
 // checkWebhooks makes the target validate one object of each kind that moves, as a dry run: webhooks that do not answer
-// interrupt a move. Other rules refuse a kind that the target lacks, or whose objects may not be created there.
+// interrupt a move. Other rules refuse a kind that the target lacks, or whose objects may not be created there. The dry
+// run uses namespace default until the target has the real one.
 func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
-	kinds := v.samples()
-	found := make([]*Refusal, len(kinds))
-	arrived, err := capi.NamespaceExists(ctx, v.targetSide.Client, v.scope.Namespace)
-	if err != nil && !apierrors.IsForbidden(err) { // which another rule refuses
+	samples := v.samples()
+	found := make([]*Refusal, len(samples))
+	namespaceExists, err := capi.NamespaceExists(ctx, v.targetSide.Client, v.scope.Namespace)
+	if err != nil && !apierrors.IsForbidden(err) { // checkPermissions refuses a Forbidden error.
 		return nil, fmt.Errorf("target: %w", err)
 	}
-	err = inParallel(len(kinds), func(i int) error {
-		o := kinds[i]
+	err = inParallel(len(samples), func(i int) error {
+		o := samples[i]
 		if v.denied[o.Key().GroupKind] || v.unknownToTarget(o) {
 			return nil
 		}
 		u, _ := v.source.Get(o)
 		namespace := o.Namespace
-		if namespace == v.scope.Namespace && !arrived {
+		if namespace == v.scope.Namespace && !namespaceExists {
 			namespace = capi.AnyNamespace
 		}
 		err := capi.DryRunCreate(ctx, v.targetSide.Client, u, namespace)
@@ -35,7 +36,7 @@ func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
 			return nil
 		}
 		if !kube.IsVerdict(err) {
-			return fmt.Errorf("target: rehearse the creation of %s: %w", o, err)
+			return fmt.Errorf("target: dry-run the creation of %s: %w", o, err)
 		}
 		found[i] = &Refusal{Rule: RuleWebhooks, Object: o.String(), Reason: "the target would not accept it: " +
 			err.Error(), Remedy: v.remedyOf(err)}
@@ -53,7 +54,7 @@ func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
 	return refusals, nil
 }
 
-// unknownToTarget reports whether RuleLabels refuses the kind of an object.
+// unknownToTarget reports whether the target does not serve the kind, or its CRD has no label. checkLabels refuses it.
 func (v *view) unknownToTarget(o capi.Object) bool {
 	for _, crd := range v.source.CRDs {
 		if crd.GVK.GroupKind() == o.Key().GroupKind {

@@ -67,7 +67,7 @@ func (t *Target) Refusals(ctx context.Context, verbs []string) ([]*Refusal, erro
 	t.v.moves = slices.DeleteFunc(slices.Clone(t.v.moves), func(o capi.Object) bool {
 		return t.v.denied[o.Key().GroupKind]
 	})
-	refusals, err := t.v.missing(ctx, AtTarget, t.v.targetSide, verbs)
+	refusals, err := t.v.checkSide(ctx, AtTarget, t.v.targetSide, verbs)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ type view struct {
 	sourceInventory, targetInventory []clusterctlv1.Provider
 	sourceUnlabelled                 []unlabelled
 	targetUnlabelled                 []capi.CRD
-	// kinds that may not be created on the target: checkPermissions fills it
+	// denied are the kinds for which the user lacks a verb on the target. checkPermissions fills it.
 	denied map[schema.GroupKind]bool
 }
 
