@@ -9,7 +9,7 @@ import (
 func TestWhatFollowsAMoveHasTimeForEachObject(t *testing.T) {
 	for objects, want := range map[int]time.Duration{0: 2 * time.Minute, 14: 2*time.Minute + 14*time.Second,
 		1200: 22 * time.Minute} {
-		if got := afterMoveOf(objects); got != want {
+		if got := afterMoveTimeout(objects); got != want {
 			t.Errorf("%d objects: %s, want %s", objects, got, want)
 		}
 	}

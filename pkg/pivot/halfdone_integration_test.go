@@ -59,7 +59,7 @@ const resumeCluster = `{"spec":{"paused":null}}`
 func TestHalfDoneMoves(t *testing.T) {
 	resumeSource := func(s *stage) { s.setPaused(s.Source.Client, resumeCluster) }
 	resumeTarget := func(s *stage) { s.setPaused(s.Target.Client, resumeCluster) }
-	moveAgain := func(s *stage) {
+	retryMove := func(s *stage) {
 		resumeSource(s)
 		if err := capi.Move(s.t.Context(), capi.MoveInput{From: s.Source.Config, To: s.Target.Config,
 			Namespace: s.Scope.Namespace}); err != nil {
@@ -77,7 +77,7 @@ func TestHalfDoneMoves(t *testing.T) {
 		{"before the pause", "source", "PATCH", 0, pivot.StageNone, "", nil, pivot.NotStarted},
 		{"paused, nothing created", "target", "POST", 0, pivot.StagePaused, "--kubeconfig '/tmp/source.kubeconfig'",
 			resumeSource, pivot.NotStarted},
-		{"some objects created", "target", "POST", 9, pivot.StageCopying, "clusterctl move", moveAgain, pivot.Done},
+		{"some objects created", "target", "POST", 9, pivot.StageCopying, "clusterctl move", retryMove, pivot.Done},
 		// one is marked to go
 		{"all objects created", "source", "DELETE", 0, pivot.StageCopied, "--kubeconfig '/tmp/target.kubeconfig'",
 			resumeTarget, pivot.Done},

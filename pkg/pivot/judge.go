@@ -8,19 +8,19 @@ import (
 // judge returns the phase and the stage from what both sides hold. On the target only the management cluster's own
 // Cluster counts: other Clusters there may belong to tenants, paused or not.
 func judge(source, target clusters.Holding, name string) (Phase, Stage) {
-	here, arrived := !source.Empty(), target.Cluster(name) != nil
+	atSource, onTarget := !source.Empty(), target.Cluster(name) != nil
 	switch {
-	case !here && !arrived:
+	case !atSource && !onTarget:
 		return Nothing, StageNone
-	case !here && target.Cluster(name).Paused:
+	case !atSource && target.Cluster(name).Paused:
 		return Interrupted, StageResuming
-	case !here:
+	case !atSource:
 		return Done, StageNone
-	case !arrived && !source.HasPaused():
+	case !onTarget && !source.HasPaused():
 		return NotStarted, StageNone // no move created what is on the target: RuleTarget checks it
-	case !arrived && len(target.Objects) == 0:
+	case !onTarget && len(target.Objects) == 0:
 		return Interrupted, StagePaused
-	case !arrived:
+	case !onTarget:
 		return Interrupted, StageCopying
 	}
 	return judgeBoth(source, target, name)
@@ -56,13 +56,13 @@ func judgeBoth(source, target clusters.Holding, name string) (Phase, Stage) {
 
 // among returns the objects that are in wanted.
 func among(objects, wanted []capi.Object) []capi.Object {
-	is := map[capi.Key]bool{}
+	wantedKeys := map[capi.Key]bool{}
 	for _, o := range wanted {
-		is[o.Key()] = true
+		wantedKeys[o.Key()] = true
 	}
 	var found []capi.Object
 	for _, o := range objects {
-		if is[o.Key()] {
+		if wantedKeys[o.Key()] {
 			found = append(found, o)
 		}
 	}
@@ -71,15 +71,15 @@ func among(objects, wanted []capi.Object) []capi.Object {
 
 // missing returns the objects of want that have no counterpart in have.
 func missing(want, have []capi.Object) []capi.Object {
-	there := map[capi.Key]bool{}
+	present := map[capi.Key]bool{}
 	for _, o := range have {
-		there[o.Key()] = true
+		present[o.Key()] = true
 	}
-	var lacking []capi.Object
+	var absent []capi.Object
 	for _, o := range want {
-		if !there[o.Key()] {
-			lacking = append(lacking, o)
+		if !present[o.Key()] {
+			absent = append(absent, o)
 		}
 	}
-	return lacking
+	return absent
 }

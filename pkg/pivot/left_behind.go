@@ -28,15 +28,15 @@ type leftBehindSet struct {
 	index map[capi.Key]int
 }
 
-func (s *leftBehindSet) add(stay LeftBehind) {
-	i, there := s.index[stay.Object.Key()]
-	if !there {
-		s.index[stay.Object.Key()] = len(s.all)
-		s.all = append(s.all, stay)
+func (s *leftBehindSet) add(leftBehind LeftBehind) {
+	i, known := s.index[leftBehind.Object.Key()]
+	if !known {
+		s.index[leftBehind.Object.Key()] = len(s.all)
+		s.all = append(s.all, leftBehind)
 		return
 	}
-	if s.all[i].Rule == stay.Rule {
-		s.all[i].NeededBy = append(s.all[i].NeededBy, stay.NeededBy...)
+	if s.all[i].Rule == leftBehind.Rule {
+		s.all[i].NeededBy = append(s.all[i].NeededBy, leftBehind.NeededBy...)
 	}
 }
 
@@ -44,8 +44,8 @@ func (s *leftBehindSet) add(stay LeftBehind) {
 // namespace's objects name elsewhere.
 func (v *view) findLeftBehind(ctx context.Context) error {
 	found := &leftBehindSet{index: map[capi.Key]int{}}
-	for _, stray := range v.source.Orphans() {
-		found.add(v.orphaned(stray))
+	for _, orphan := range v.source.Orphans() {
+		found.add(v.orphaned(orphan))
 	}
 	for _, crd := range v.sourceUnlabelled {
 		for _, o := range crd.objects {
@@ -70,30 +70,29 @@ func (v *view) findLeftBehind(ctx context.Context) error {
 
 // orphaned returns why an object that belongs to moving objects is left behind.
 func (v *view) orphaned(s capi.Orphan) LeftBehind {
-	stay := LeftBehind{Object: s.Object, Rule: RuleObjects}
+	leftBehind := LeftBehind{Object: s.Object, Rule: RuleObjects}
 	switch {
 	case len(s.Cycle) > 0:
 		var names []string
 		for _, o := range s.Cycle {
 			names = append(names, o.String())
 		}
-		stay.Reason = "owners in a circle are never moved: " + strings.Join(names, ", ")
-		stay.Remedy = "Remove the owner references of one of them that close the circle: " +
+		leftBehind.Reason = "owners in a circle are never moved: " + strings.Join(names, ", ")
+		leftBehind.Remedy = "Remove the owner references of one of them that close the circle: " +
 			v.onObject("edit", s.Cycle[0])
 	case s.Missing:
-		stay.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which does not exist, is in another namespace, or "+
-			"is of a kind without the label %s",
-			itself(s), s.Owner, capi.MoveLabel)
-		stay.Remedy = "Label the CRD of that owner, or remove the owner reference: " + v.onObject("edit", s.Owned)
+		leftBehind.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which does not exist, is in another "+
+			"namespace, or is of a kind without the label %s", ownedName(s), s.Owner, capi.MoveLabel)
+		leftBehind.Remedy = "Label the CRD of that owner, or remove the owner reference: " + v.onObject("edit", s.Owned)
 	default:
-		stay.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which nothing that is moved owns", itself(s),
-			s.Owner)
-		stay.Remedy = "Have that owner moved too, or remove the owner reference: " + v.onObject("edit", s.Owned)
+		leftBehind.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which nothing that is moved owns",
+			ownedName(s), s.Owner)
+		leftBehind.Remedy = "Have that owner moved too, or remove the owner reference: " + v.onObject("edit", s.Owned)
 	}
-	return stay
+	return leftBehind
 }
 
-func itself(s capi.Orphan) string {
+func ownedName(s capi.Orphan) string {
 	if s.Owned.UID == s.Object.UID {
 		return "it"
 	}
@@ -142,23 +141,24 @@ func (v *view) findNamed(ctx context.Context, found *leftBehindSet) error {
 	if err != nil {
 		return err
 	}
-	return v.addLacking(ctx, found, slices.Concat(outside, unread))
+	return v.addMissing(ctx, found, slices.Concat(outside, unread))
 }
 
-// unlabelled reports whether an object of the namespace that a moving one names may be left behind. The target has a
-// copy of the Secrets that the chart creates on both sides.
+// unlabelled describes an object of the namespace that a moving one names and that has no label. No rule refuses it if
+// the target has the same, such as the Secrets that the chart creates on both sides.
 func (v *view) unlabelled(ref capi.Reference, copied capi.Copy) LeftBehind {
-	stay := LeftBehind{Object: ref.To, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects, Remedy: v.label(ref.To),
+	leftBehind := LeftBehind{Object: ref.To, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects,
+		Remedy: v.label(ref.To),
 		Reason: "nothing that is moved owns it, and it has no label " + clusterctlv1.ClusterctlMoveLabel}
 	switch copied {
 	case capi.SameCopy:
 		return LeftBehind{Object: ref.To, Reason: "the target has the same"}
 	case capi.OtherCopy:
-		stay.Reason = "the target has one with other data"
-		stay.Remedy = "Have Flux apply the same values on both sides, or make both the same: " +
+		leftBehind.Reason = "the target has one with other data"
+		leftBehind.Remedy = "Have Flux apply the same values on both sides, or make both the same: " +
 			v.onObject("edit", ref.To)
 	}
-	return stay
+	return leftBehind
 }
 
 // label returns the command that labels an object so that it moves.
@@ -168,55 +168,55 @@ func (v *view) label(o capi.Object) string {
 
 // findUnread returns the references of moving objects that no move reads, and whose objects exist at the source.
 func (v *view) findUnread(ctx context.Context) ([]capi.Reference, error) {
-	mentions := v.source.ExternalRefs()
+	refs := v.source.ExternalRefs()
 	var keys []capi.Key
-	for _, m := range mentions {
-		keys = append(keys, m.To)
+	for _, ref := range refs {
+		keys = append(keys, ref.To)
 	}
-	here, err := capi.Find(ctx, v.sourceSide.Client, keys)
+	atSource, err := capi.Find(ctx, v.sourceSide.Client, keys)
 	if err != nil {
 		return nil, fmt.Errorf("source: %w", err)
 	}
 	var found []capi.Reference
-	for _, m := range mentions {
-		if o, exists := here[m.To]; exists {
-			found = append(found, capi.Reference{From: m.From, To: o})
+	for _, ref := range refs {
+		if o, exists := atSource[ref.To]; exists {
+			found = append(found, capi.Reference{From: ref.From, To: o})
 		}
 	}
 	return found, nil
 }
 
-// addLacking adds named objects that no move takes and that the target lacks. Objects of the whole cluster or of
+// addMissing adds named objects that no move takes and that the target lacks. Objects of the whole cluster or of
 // another namespace are often installed on both sides.
-func (v *view) addLacking(ctx context.Context, found *leftBehindSet, refs []capi.Reference) error {
+func (v *view) addMissing(ctx context.Context, found *leftBehindSet, refs []capi.Reference) error {
 	var keys []capi.Key
 	for _, ref := range refs {
 		keys = append(keys, ref.To.Key())
 	}
-	there, err := capi.Find(ctx, v.targetSide.Client, keys)
+	onTarget, err := capi.Find(ctx, v.targetSide.Client, keys)
 	if err != nil {
 		return fmt.Errorf("target: %w", err)
 	}
 	for _, ref := range refs {
 		o := ref.To
-		if _, also := there[o.Key()]; also {
+		if _, exists := onTarget[o.Key()]; exists {
 			found.add(LeftBehind{Object: o, Reason: "the target has its own"})
 			continue
 		}
-		stay := LeftBehind{Object: o, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects}
+		leftBehind := LeftBehind{Object: o, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects}
 		switch {
 		case o.Namespace != "" && o.Namespace != v.scope.Namespace:
-			stay.Reason = "it is in another namespace, and the target does not have it"
-			stay.Remedy = "Create it on the target, in the same namespace."
+			leftBehind.Reason = "it is in another namespace, and the target does not have it"
+			leftBehind.Remedy = "Create it on the target, in the same namespace."
 		case o.Shared:
-			stay.Reason = "it belongs to the whole cluster, has no label " + clusterctlv1.ClusterctlMoveLabel +
+			leftBehind.Reason = "it belongs to the whole cluster, has no label " + clusterctlv1.ClusterctlMoveLabel +
 				", and the target does not have it"
-			stay.Remedy = v.label(o)
+			leftBehind.Remedy = v.label(o)
 		default:
-			stay.Reason = "no move looks at its kind, whose CRD has no label " + capi.MoveLabel
-			stay.Remedy = v.labelCRD(v.sourceSide, v.resource(o)) + "\n" + v.label(o)
+			leftBehind.Reason = "no move looks at its kind, whose CRD has no label " + capi.MoveLabel
+			leftBehind.Remedy = v.labelCRD(v.sourceSide, v.resource(o)) + "\n" + v.label(o)
 		}
-		found.add(stay)
+		found.add(leftBehind)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ type Flux interface {
 }
 
 // Mover performs a move; capi.Move is the real one.
-type Mover func(ctx context.Context, in capi.MoveInput) error
+type Mover func(ctx context.Context, input capi.MoveInput) error
 
 // Input is what Run needs. All fields but Announce and Log are required, unless their comments say otherwise.
 type Input struct {

@@ -39,29 +39,29 @@ func (v *view) plan(refusals []*Refusal) (Plan, error) {
 	return Plan{Scope: v.scope, Objects: v.moves}, nil
 }
 
-// passing and anything say what planPatiently waits for.
-func passing(refusals []*Refusal) bool {
+// allTransient and anyRefusal say which refusals planPatiently waits for.
+func allTransient(refusals []*Refusal) bool {
 	return !slices.ContainsFunc(refusals, func(r *Refusal) bool { return !r.Passes })
 }
 
-func anything([]*Refusal) bool { return true }
+func anyRefusal([]*Refusal) bool { return true }
 
-// planPatiently plans as newPlan does. While worthwhile approves of the refusals it plans again, for in.Patience at
-// most.
-func (in Input) planPatiently(ctx context.Context, rules []check, worthwhile func([]*Refusal) bool) (Plan, error) {
+// planPatiently plans as newPlan does. While worthWaiting approves of the refusals it plans again, for input.Patience
+// at most.
+func (input Input) planPatiently(ctx context.Context, rules []check, worthWaiting func([]*Refusal) bool) (Plan, error) {
 	const pause = 2 * time.Second
-	deadline, said := in.Now().Add(in.Patience), ""
+	deadline, reported := input.Now().Add(input.Patience), ""
 	for {
-		v, refusals, err := inspect(ctx, in.Source, in.Target, in.Scope, rules)
+		v, refusals, err := inspect(ctx, input.Source, input.Target, input.Scope, rules)
 		if err != nil {
 			return Plan{}, err
 		}
-		if len(refusals) == 0 || !worthwhile(refusals) || !in.Now().Before(deadline) {
+		if len(refusals) == 0 || !worthWaiting(refusals) || !input.Now().Before(deadline) {
 			return v.plan(refusals)
 		}
-		if what := refusals[0].Error(); what != said {
-			in.Waiting(what)
-			said = what
+		if what := refusals[0].Error(); what != reported {
+			input.Waiting(what)
+			reported = what
 		}
 		select {
 		case <-ctx.Done():

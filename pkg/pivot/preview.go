@@ -40,7 +40,7 @@ func NewPreview(ctx context.Context, source, target clusters.Side, scope cluster
 	}
 	guards := rules
 	if begun {
-		guards = slices.Concat(rulesAgain, []check{checkCopies(nil)})
+		guards = slices.Concat(rulesOnRetry, []check{checkCopies(nil)})
 	}
 	v, refusals, err := inspect(ctx, source, target, scope, guards)
 	if err != nil {
@@ -78,8 +78,8 @@ func (p Preview) CheckRecord(ctx context.Context, dir string) error {
 	if !p.Interrupted() {
 		return nil
 	}
-	in := Input{Source: p.Source, Target: p.Target, Scope: p.Scope, BackupDir: dir, Log: func(string) {}}
-	_, err := in.saved(ctx, p.State)
+	input := Input{Source: p.Source, Target: p.Target, Scope: p.Scope, BackupDir: dir, Log: func(string) {}}
+	_, err := input.saved(ctx, p.State)
 	return err
 }
 
@@ -118,4 +118,4 @@ func (v *view) notes() []string {
 	return notes
 }
 
-func hasKey(m map[string]string, key string) bool { _, there := m[key]; return there }
+func hasKey(m map[string]string, key string) bool { _, exists := m[key]; return exists }

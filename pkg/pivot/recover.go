@@ -22,48 +22,49 @@ import (
 
 // recover finishes an interrupted pivot, whichever machine began it. Like a move, it is finished even if ctx is
 // cancelled after its start.
-func (in Input) recover(ctx context.Context, state State) (Result, error) {
+func (input Input) recover(ctx context.Context, state State) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	in.Log(fmt.Sprintf("an earlier move was interrupted (%s): finishing it", state.Stage))
-	saved, err := in.saved(ctx, state)
+	input.Log(fmt.Sprintf("an earlier move was interrupted (%s): finishing it", state.Stage))
+	saved, err := input.saved(ctx, state)
 	if err != nil {
 		return Result{}, err
 	}
 	steps := state.Recovery()
 	switch {
 	case steps == nil && state.sourceIsComplete():
-		return Result{}, in.pausedByHand(state)
+		return Result{}, input.pausedByHand(state)
 	case steps == nil:
-		return Result{}, in.stop(state, nil, "its Cluster on the target is paused without the mark of the move: a "+
+		return Result{}, input.stop(state, nil, "its Cluster on the target is paused without the mark of the move: a "+
 			"person has paused it")
 	case steps[0].Where == AtSource:
-		return in.moveAgain(ctx, state, saved, steps[0].Objects)
+		return input.retryMove(ctx, state, saved, steps[0].Objects)
 	}
-	lasting, cancel := context.WithTimeout(lease.DetachUntilLost(ctx),
-		afterMoveOf(max(len(state.Source.Objects), len(state.Target.Objects))))
+	detached, cancel := context.WithTimeout(lease.DetachUntilLost(ctx),
+		afterMoveTimeout(max(len(state.Source.Objects), len(state.Target.Objects))))
 	defer cancel()
-	return in.finish(lasting, state, saved, steps)
+	return input.finish(detached, state, saved, steps)
 }
 
 // pausedByHand refuses to resume or move what a person has paused at the source since the move began.
-func (in Input) pausedByHand(state State) error {
+func (input Input) pausedByHand(state State) error {
 	var refusals []*Refusal
-	for _, o := range state.Source.PausedByHand(in.Scope) {
-		refusals = append(refusals, pausedAtSource(o, in.Source, in.Target, in.Scope))
+	for _, o := range state.Source.PausedByHand(input.Scope) {
+		refusals = append(refusals, pausedAtSource(o, input.Source, input.Target, input.Scope))
 	}
-	err := refusedBy(in.Scope, refusals)
+	err := refusedBy(input.Scope, refusals)
 	return fault.Wrap(err, fault.CodeOf(err), "Nothing was moved. If nobody needs it paused, resume it, and run the "+
 		"same command again:\n"+
-		Step{ActionResume, AtSource, state.Source.PausedByHand(in.Scope)}.Command(in.Source, in.Target, in.Scope))
+		Step{ActionResume, AtSource, state.Source.PausedByHand(input.Scope)}.Command(input.Source, input.Target,
+			input.Scope))
 }
 
 // saved returns the record of the interrupted move, or nil if another machine began it. It also returns nil if the
 // record is of an earlier cluster of the same name, or if a person has resumed the source since. Then only the current
 // state counts.
-func (in Input) saved(ctx context.Context, state State) (*record.Record, error) {
-	path, err := record.Newest(in.BackupDir, in.Scope.Cluster)
+func (input Input) saved(ctx context.Context, state State) (*record.Record, error) {
+	path, err := record.Newest(input.BackupDir, input.Scope.Cluster)
 	if err != nil || path == "" {
 		return nil, err
 	}
@@ -73,50 +74,50 @@ func (in Input) saved(ctx context.Context, state State) (*record.Record, error) 
 			"another cluster is to be kept, remove "+record.Marker(path)+", and run the same command again: it "+
 			"compares what is left at the source.")
 	}
-	other, err := r.OfPreviousCluster(ctx, in.Scope, in.Source, in.Target)
+	other, err := r.OfPreviousCluster(ctx, input.Scope, input.Source, input.Target)
 	switch {
 	case err != nil:
 		return nil, retryable(err)
 	case other:
-		in.Log("the backup " + path + " is of an earlier cluster of this name: it is not compared")
+		input.Log("the backup " + path + " is of an earlier cluster of this name: it is not compared")
 		return nil, nil
-	case r.SourceResumedSince(state.Source, in.Scope):
-		in.Log("the source was resumed since the backup " + path + ": it is not compared")
+	case r.SourceResumedSince(state.Source, input.Scope):
+		input.Log("the source was resumed since the backup " + path + ": it is not compared")
 		return nil, nil
 	}
 	return r, nil
 }
 
-// moveAgain resumes the source, which is complete, and repeats the move. It suspends Flux first, because the source
+// retryMove resumes the source, which is complete, and repeats the move. It suspends Flux first, because the source
 // acts again for a moment.
-func (in Input) moveAgain(ctx context.Context, state State, saved *record.Record, paused []capi.Object) (Result,
+func (input Input) retryMove(ctx context.Context, state State, saved *record.Record, paused []capi.Object) (Result,
 	error) {
-	here, err := capi.Discover(ctx, in.Source.Client, in.Scope.Namespace)
+	graph, err := capi.Discover(ctx, input.Source.Client, input.Scope.Namespace)
 	if err != nil {
 		return Result{}, retryable(fmt.Errorf("read the source: %w", err))
 	}
-	if lost := missing(saved.Objects(), here.All()); len(lost) > 0 {
-		return Result{}, in.stop(state, saved, fmt.Sprintf("the source, which should still have everything, lacks %s",
-			lost[0]))
+	if lost := missing(saved.Objects(), graph.All()); len(lost) > 0 {
+		return Result{}, input.stop(state, saved, fmt.Sprintf("the source, which should still have everything, lacks "+
+			"%s", lost[0]))
 	}
-	in.keepSuspended = true
-	if err := in.Flux.Suspend(ctx); err != nil {
+	input.keepSuspended = true
+	if err := input.Flux.Suspend(ctx); err != nil {
 		return Result{}, retryable(fmt.Errorf("suspend Flux before the move: %w", err))
 	}
-	if err := Resume(ctx, in.Source, paused); err != nil {
+	if err := Resume(ctx, input.Source, paused); err != nil {
 		return Result{}, retryable(fmt.Errorf("resume the source of the interrupted move: %w", err))
 	}
 	// The source was paused until now: its controllers may have to report its state again.
-	plan, err := in.planPatiently(ctx, in.guards(true, saved), anything)
+	plan, err := input.planPatiently(ctx, input.guards(true, saved), anyRefusal)
 	if err != nil {
 		return Result{}, err
 	}
-	return in.backUpAndMove(ctx, plan)
+	return input.backUpAndMove(ctx, plan)
 }
 
 // finish performs the remaining steps: the target is complete.
-func (in Input) finish(ctx context.Context, state State, saved *record.Record, steps []Step) (Result, error) {
-	left, err := in.leftAtSource(ctx, state)
+func (input Input) finish(ctx context.Context, state State, saved *record.Record, steps []Step) (Result, error) {
+	left, err := input.leftAtSource(ctx, state)
 	if err != nil {
 		return Result{}, retryable(err)
 	}
@@ -124,11 +125,11 @@ func (in Input) finish(ctx context.Context, state State, saved *record.Record, s
 		var wrong []string
 		switch step.Action {
 		case ActionCompare:
-			wrong, err = in.differing(ctx, saved, left)
+			wrong, err = input.differing(ctx, saved, left)
 		case ActionDelete:
-			err = deleteAll(ctx, in.Source, left, state.Source.Foreign)
+			err = deleteAll(ctx, input.Source, left, state.Source.Foreign)
 		case ActionResume:
-			err = Resume(ctx, in.Target, step.Objects)
+			err = Resume(ctx, input.Target, step.Objects)
 		default:
 			err = errors.ErrUnsupported // an unknown step
 		}
@@ -136,21 +137,23 @@ func (in Input) finish(ctx context.Context, state State, saved *record.Record, s
 			return Result{}, retryable(fmt.Errorf("%s at the %s: %w", step.Action, step.Where, err))
 		}
 		if len(wrong) > 0 {
-			return Result{}, in.stop(state, saved, "the target differs from what was moved: "+strings.Join(wrong, "; "))
+			return Result{}, input.stop(state, saved, "the target differs from what was moved: "+
+				strings.Join(wrong, "; "))
 		}
 	}
-	in.Log(fmt.Sprintf("the target has all of it, %d objects that were left at the source are deleted", len(left)))
+	input.Log(fmt.Sprintf("the target has all of it, %d objects that were left at the source are deleted", len(left)))
 	result := Result{Moved: state.Target.Objects}
 	if saved == nil { // what the source had lost was not compared: a machine with the backup still can
-		return result, record.Forget(in.BackupDir, in.Scope.Cluster)
+		return result, record.Forget(input.BackupDir, input.Scope.Cluster)
 	}
 	result.Backup = saved.Path
-	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir, saved.Objects()) // all of it was just compared
+	// all of it was just compared
+	return result, markVerified(ctx, input.Target, input.Scope, input.BackupDir, saved.Objects())
 }
 
 // differing compares the target with the moved objects, each in its newest known state: what the source still has is
 // newer than the backup.
-func (in Input) differing(ctx context.Context, saved *record.Record, left []*unstructured.Unstructured) ([]string,
+func (input Input) differing(ctx context.Context, saved *record.Record, left []*unstructured.Unstructured) ([]string,
 	error) {
 	d := record.NewDigester()
 	newest := map[capi.Key]bool{}
@@ -159,13 +162,13 @@ func (in Input) differing(ctx context.Context, saved *record.Record, left []*uns
 		now = append(now, d.Entry(capi.ObjectOf(u), u))
 		newest[capi.ObjectOf(u).Key()] = true
 	}
-	wrong, err := record.Compare(ctx, in.Target, d, now, false)
+	wrong, err := record.Compare(ctx, input.Target, d, now, false)
 	if err != nil || saved == nil {
 		return wrong, err
 	}
 	gone := slices.DeleteFunc(slices.Clone(saved.Entries),
 		func(o record.Entry) bool { return newest[o.Object().Key()] })
-	more, err := record.Compare(ctx, in.Target, saved.Key, gone, false)
+	more, err := record.Compare(ctx, input.Target, saved.Key, gone, false)
 	return slices.Concat(wrong, more), err
 }
 
@@ -174,27 +177,27 @@ func retryable(err error) error {
 }
 
 // stop refuses to continue if a person has to compare. Nothing was changed.
-func (in Input) stop(state State, saved *record.Record, why string) error {
-	keep := "Nothing was changed. Compare both clusters:\n" + joinLines(Kubectl(in.Source, in.Scope)+" get cluster-api",
-		Kubectl(in.Target, in.Scope)+" get cluster-api")
+func (input Input) stop(state State, saved *record.Record, why string) error {
+	keep := "Nothing was changed. Compare both clusters:\n" + joinLines(
+		Kubectl(input.Source, input.Scope)+" get cluster-api", Kubectl(input.Target, input.Scope)+" get cluster-api")
 	if saved != nil {
 		keep += "\nWhat was there before the move is in " + record.WhereIs(saved.Path) + "."
 	}
 	keep += "\nWhen the target has all that is needed, resume it:\n" + Step{ActionResume, AtTarget,
-		state.Target.Paused()}.Command(in.Source, in.Target, in.Scope)
+		state.Target.Paused()}.Command(input.Source, input.Target, input.Scope)
 	if saved != nil {
 		keep += "\nand remove " + record.Marker(saved.Path) + "."
 	}
 	return fault.New(fault.PivotFailed, fmt.Sprintf("an earlier move of Cluster %s/%s was interrupted (%s), and %s",
-		in.Scope.Namespace, in.Scope.Cluster, state.Stage, why), keep)
+		input.Scope.Namespace, input.Scope.Cluster, state.Stage, why), keep)
 }
 
 // leftAtSource reads the objects that the source still has.
-func (in Input) leftAtSource(ctx context.Context, state State) ([]*unstructured.Unstructured, error) {
-	if in.Source.Client == nil || len(state.Source.Objects) == 0 {
+func (input Input) leftAtSource(ctx context.Context, state State) ([]*unstructured.Unstructured, error) {
+	if input.Source.Client == nil || len(state.Source.Objects) == 0 {
 		return nil, nil
 	}
-	graph, err := capi.Discover(ctx, in.Source.Client, in.Scope.Namespace)
+	graph, err := capi.Discover(ctx, input.Source.Client, input.Scope.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("source: %w", err)
 	}

@@ -23,31 +23,31 @@ import (
 // A move is verified right after it ends. From then on the target's controllers may act, so the Machines stay noted on
 // the Cluster until ForgetMachines.
 func Replaced(ctx context.Context, target client.Client, scope clusters.Scope) ([]string, error) {
-	own, err := ownCluster(ctx, clusters.Side{Client: target}, scope)
+	cluster, err := ownCluster(ctx, clusters.Side{Client: target}, scope)
 	if err != nil {
 		return nil, fmt.Errorf("read the target: %w", err)
 	}
-	if own == nil || own.Annotations[owned.MachinesAnnotation] == "" {
+	if cluster == nil || cluster.Annotations[owned.MachinesAnnotation] == "" {
 		return nil, nil
 	}
 	var noted map[string]string
-	if err := json.Unmarshal([]byte(own.Annotations[owned.MachinesAnnotation]), &noted); err != nil {
+	if err := json.Unmarshal([]byte(cluster.Annotations[owned.MachinesAnnotation]), &noted); err != nil {
 		return []string{fmt.Sprintf("the annotation %s of %s was changed: which Machines were moved is not known",
-			owned.MachinesAnnotation, own)}, nil
+			owned.MachinesAnnotation, cluster)}, nil
 	}
 	machines, err := capi.Machines(ctx, target, scope.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("read the target: %w", err)
 	}
-	now := map[string]capi.Machine{}
+	current := map[string]capi.Machine{}
 	for _, m := range machines {
-		now[m.Name] = m
+		current[m.Name] = m
 	}
 	var replaced []string
 	for _, name := range slices.Sorted(maps.Keys(noted)) {
-		m, there := now[name]
+		m, exists := current[name]
 		switch {
-		case !there:
+		case !exists:
 			replaced = append(replaced, fmt.Sprintf("Machine %s/%s, which the pivot moved, is not there any more",
 				scope.Namespace, name))
 		case noted[name] != "" && m.ProviderID != noted[name]:
@@ -60,14 +60,14 @@ func Replaced(ctx context.Context, target client.Client, scope clusters.Scope) (
 
 // ForgetMachines removes the note that Replaced reads.
 func ForgetMachines(ctx context.Context, target client.Client, scope clusters.Scope) error {
-	own, err := ownCluster(ctx, clusters.Side{Client: target}, scope)
+	cluster, err := ownCluster(ctx, clusters.Side{Client: target}, scope)
 	if err != nil {
 		return fmt.Errorf("read the target: %w", err)
 	}
-	if own == nil || own.Annotations[owned.MachinesAnnotation] == "" {
+	if cluster == nil || cluster.Annotations[owned.MachinesAnnotation] == "" {
 		return nil
 	}
-	return annotate(ctx, clusters.Side{Client: target}, own.Object, map[string]any{owned.MachinesAnnotation: nil})
+	return annotate(ctx, clusters.Side{Client: target}, cluster.Object, map[string]any{owned.MachinesAnnotation: nil})
 }
 
 // movedMachines returns the note: the own Cluster's Machines among moved, with their provider IDs on the target; "" for

@@ -50,41 +50,42 @@ func (r *Refusal) Error() string {
 // check returns the refusals of a rule. An error means that it could not check.
 type check func(context.Context, *view) ([]*Refusal, error)
 
-// rulesAgain are the guards of a repeated move, with checkCopies: it overwrites only what the interrupted move created
-// on the target. Permissions are checked before webhooks, because the webhook check skips what may not be created.
-var rulesAgain = []check{
+// rulesOnRetry are the guards of a repeated move, with checkCopies: it overwrites only what the interrupted move
+// created on the target. Permissions are checked before webhooks: checkWebhooks skips the kinds that checkPermissions
+// refuses.
+var rulesOnRetry = []check{
 	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkReady, checkPaused,
 	checkMachines, checkPermissions, checkWebhooks, checkHealth,
 	checkExtensions,
 }
 
 // rules are all guards.
-var rules = slices.Concat(rulesAgain, []check{checkTarget})
+var rules = slices.Concat(rulesOnRetry, []check{checkTarget})
 
-// rulesBackAgain are the guards of a move away from an unhealthy cluster. clusterctl itself checks what it needs of a
+// rulesBackOnRetry are the guards of a move away from an unhealthy cluster. clusterctl itself checks what it needs of a
 // source, such as the node of each Machine.
-var rulesBackAgain = []check{
+var rulesBackOnRetry = []check{
 	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkPaused, checkPermissions,
 	checkWebhooks, checkHealth,
 	checkExtensions,
 }
 
-var rulesBack = slices.Concat(rulesBackAgain, []check{checkTarget})
+var rulesBack = slices.Concat(rulesBackOnRetry, []check{checkTarget})
 
 // rulesOfSides are the rules about the two clusters themselves. Neither waiting nor deleting objects at the source
 // makes them pass.
 var rulesOfSides = []check{checkLabels, checkProviders, checkPermissions, checkWebhooks, checkHealth}
 
-// guards returns the rules of this move. again reports whether an earlier move may have created something on the
-// target; saved is its record, or nil.
-func (in Input) guards(again bool, saved *record.Record) []check {
+// guards returns the rules of this move. isRetry reports whether an earlier move may have created something on
+// the target; saved is its record, or nil.
+func (input Input) guards(isRetry bool, saved *record.Record) []check {
 	switch {
-	case in.Back && again:
-		return slices.Concat(rulesBackAgain, []check{checkCopies(saved)})
-	case in.Back:
+	case input.Back && isRetry:
+		return slices.Concat(rulesBackOnRetry, []check{checkCopies(saved)})
+	case input.Back:
 		return rulesBack
-	case again:
-		return slices.Concat(rulesAgain, []check{checkCopies(saved)})
+	case isRetry:
+		return slices.Concat(rulesOnRetry, []check{checkCopies(saved)})
 	}
 	return rules
 }

@@ -12,10 +12,10 @@ import (
 // is what matches neither the source nor saved, this machine's record of that attempt, which may be nil.
 func checkCopies(saved *record.Record) check {
 	return func(_ context.Context, v *view) ([]*Refusal, error) {
-		recordedAs := map[capi.Key]record.Entry{}
+		recorded := map[capi.Key]record.Entry{}
 		if saved != nil {
 			for _, r := range saved.Entries {
-				recordedAs[r.Object().Key()] = r
+				recorded[r.Object().Key()] = r
 			}
 		}
 		onTarget := map[capi.Key]capi.Object{}
@@ -25,15 +25,15 @@ func checkCopies(saved *record.Record) check {
 		d := record.NewDigester()
 		var refusals []*Refusal
 		for _, o := range v.moves {
-			there, exists := onTarget[o.Key()]
+			existing, exists := onTarget[o.Key()]
 			if !exists || o.Shared {
 				continue
 			}
-			here, _ := v.source.Get(o)
-			found, _ := v.target.Get(there)
-			wrong := d.Entry(o, here).Missing(d.Parts(found), true)
-			if was, known := recordedAs[o.Key()]; len(wrong) == 0 || known &&
-				len(was.Missing(saved.Key.Parts(found), true)) == 0 {
+			source, _ := v.source.Get(o)
+			found, _ := v.target.Get(existing)
+			wrong := d.Entry(o, source).Missing(d.Parts(found), true)
+			if entry, known := recorded[o.Key()]; len(wrong) == 0 || known &&
+				len(entry.Missing(saved.Key.Parts(found), true)) == 0 {
 				continue
 			}
 			refusals = append(refusals, &Refusal{Rule: RuleTarget, Object: o.String(),

@@ -15,21 +15,21 @@ import (
 // extension for them. An ExtensionConfig names the extension, belongs to the whole cluster and does not move.
 func checkExtensions(ctx context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
-	var there map[string][]string
+	var onTarget map[string][]string
 	for _, o := range v.moves {
 		if o.Kind != clusterv1.ClusterClassKind || o.Key().Group != clusterv1.GroupVersion.Group {
 			continue
 		}
 		u, _ := v.source.Get(o)
 		for _, handler := range capi.ExtensionsOf(u) {
-			if there == nil {
+			if onTarget == nil {
 				var err error
-				if there, err = capi.Extensions(ctx, v.targetSide.Client); err != nil {
+				if onTarget, err = capi.Extensions(ctx, v.targetSide.Client); err != nil {
 					return nil, fmt.Errorf("target: %w", err)
 				}
 			}
 			config := handler[strings.LastIndex(handler, ".")+1:]
-			handlers, exists := there[config]
+			handlers, exists := onTarget[config]
 			reason := ""
 			switch {
 			case !exists:

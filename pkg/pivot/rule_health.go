@@ -34,8 +34,8 @@ func checkHealth(ctx context.Context, v *view) ([]*Refusal, error) {
 	return refusalsOf(readiness.Judge(readiness.Observe(ctx, c))), nil
 }
 
-// actingBound allows controllers to restart with their machines: each waits for its old Lease to expire.
-const actingBound = 3 * time.Minute
+// actingTimeout allows controllers to restart with their machines: each waits for its old Lease to expire.
+const actingTimeout = 3 * time.Minute
 
 // AwaitActing waits until nothing keeps a target from acting on its objects, for 3 minutes at most. It returns no
 // error: the rules of the move check again, and report what they find.
@@ -47,7 +47,7 @@ func AwaitActing(ctx context.Context, target clusters.Side, waiting func(what st
 
 // awaitNoRefusal checks every 5 seconds, and reports each first refusal once.
 func awaitNoRefusal(ctx context.Context, check func(context.Context) ([]*Refusal, error), waiting func(what string)) {
-	ctx, cancel := context.WithTimeout(ctx, actingBound)
+	ctx, cancel := context.WithTimeout(ctx, actingTimeout)
 	defer cancel()
 	const pause = 5 * time.Second
 	reported := ""

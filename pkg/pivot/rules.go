@@ -124,13 +124,13 @@ func recordedProviders(v *view) []*Refusal {
 			if reason == "" || !p.SameAs(t) { // one instance that is new enough is enough
 				continue
 			}
-			here, err := version.ParseSemantic(p.Version)
-			there, targetErr := version.ParseSemantic(t.Version)
+			atSource, err := version.ParseSemantic(p.Version)
+			onTarget, targetErr := version.ParseSemantic(t.Version)
 			switch {
 			case err != nil || targetErr != nil:
 				reason = fmt.Sprintf("recorded by clusterctl with version %q at the source and %q on the target, and "+
 					"one of them is none", p.Version, t.Version)
-			case there.LessThan(here):
+			case onTarget.LessThan(atSource):
 				reason = fmt.Sprintf("recorded by clusterctl with version %s at the source, %s on the target",
 					p.Version, t.Version)
 			default:

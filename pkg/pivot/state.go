@@ -54,15 +54,15 @@ func (s State) NothingMoved() bool {
 // ReadState reads both sides and changes neither. A side whose Client is nil counts as gone, which is right for the
 // source after a finished pivot.
 func ReadState(ctx context.Context, source, target clusters.Side, scope clusters.Scope) (State, error) {
-	here, err := read(ctx, source, scope)
+	atSource, err := read(ctx, source, scope)
 	if err != nil {
 		return State{}, fmt.Errorf("source: %w", err)
 	}
-	there, err := read(ctx, target, scope)
+	onTarget, err := read(ctx, target, scope)
 	if err != nil {
 		return State{}, fmt.Errorf("target: %w", err)
 	}
-	return Judge(here, there, scope), nil
+	return Judge(atSource, onTarget, scope), nil
 }
 
 func read(ctx context.Context, side clusters.Side, scope clusters.Scope) (clusters.Holding, error) {

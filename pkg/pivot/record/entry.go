@@ -71,15 +71,15 @@ func (r Entry) Differences(d Digester, got *unstructured.Unstructured, running b
 // the move.
 func (d Digester) Entry(o capi.Object, u *unstructured.Unstructured) Entry {
 	r := Entry{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(),
-		Shared: o.Shared, Passing: ofOneMachine(u), Parts: d.Parts(u)}
+		Shared: o.Shared, Passing: replacedWithMachine(u), Parts: d.Parts(u)}
 	if clusters.BeingDeleted(u) {
 		r.Annotations, r.Controllers = nil, nil
 	}
 	return r
 }
 
-// ofOneMachine reports whether an object is deleted when its machine is replaced.
-func ofOneMachine(u *unstructured.Unstructured) bool {
+// replacedWithMachine reports whether an object is deleted when its machine is replaced.
+func replacedWithMachine(u *unstructured.Unstructured) bool {
 	passing := []string{"Machine", "MachineSet", "KubeadmConfig", "RKE2Config"}
 	return slices.Contains(passing, u.GetKind()) ||
 		slices.ContainsFunc(u.GetOwnerReferences(),

@@ -60,8 +60,8 @@ func New(path string, m backup.Manifest, graph *capi.Graph, moves []capi.Object,
 	r := &Record{Format: format, Backup: filepath.Base(path), Identity: m.Identity, Generation: generation,
 		Key: NewDigester(), Path: path}
 	for _, o := range moves {
-		u, there := graph.Get(o)
-		if !there {
+		u, exists := graph.Get(o)
+		if !exists {
 			return nil, fmt.Errorf("%s is not there any more", o)
 		}
 		r.Entries = append(r.Entries, r.Key.Entry(o, u))
@@ -105,7 +105,7 @@ func Read(path string) (*Record, error) {
 // OfPreviousCluster reports whether the record is of an earlier cluster of the same name. Then neither side has its
 // certificate authority, and at least one has another.
 func (r *Record) OfPreviousCluster(ctx context.Context, scope clusters.Scope, sides ...clusters.Side) (bool, error) {
-	other := false
+	previous := false
 	for _, side := range sides {
 		if side.Client == nil || r.Identity == "" {
 			continue
@@ -120,24 +120,24 @@ func (r *Record) OfPreviousCluster(ctx context.Context, scope clusters.Scope, si
 			return false, nil
 		case "":
 		default:
-			other = true
+			previous = true
 		}
 	}
-	return other, nil
+	return previous, nil
 }
 
 // SourceResumedSince reports whether a person has resumed the source since. Then the record is outdated, because
 // another attempt may have moved later changes.
 func (r *Record) SourceResumedSince(source clusters.Holding, scope clusters.Scope) bool {
-	own := source.Cluster(scope.Cluster)
-	if own == nil || r.Generation == 0 {
+	cluster := source.Cluster(scope.Cluster)
+	if cluster == nil || r.Generation == 0 {
 		return false
 	}
 	changes := int64(1) // the pause of the move
-	if own.Deleting {
+	if cluster.Deleting {
 		changes++
 	}
-	return own.Generation > r.Generation+changes
+	return cluster.Generation > r.Generation+changes
 }
 
 // syncDir makes a new file name survive a crash of the machine.
