@@ -56,7 +56,8 @@ func TestReadTail(t *testing.T) {
 		"one long line":      {strings.Repeat("x", 100), ""},
 		"no line break":      {"123456789\nlast", "last"},
 	} {
-		for _, reader := range []io.Reader{strings.NewReader(row.text), iotest.OneByteReader(strings.NewReader(row.text))} {
+		for _, reader := range []io.Reader{strings.NewReader(row.text),
+			iotest.OneByteReader(strings.NewReader(row.text))} {
 			if got, err := readTail(reader, 10); got != row.want || err != nil {
 				t.Errorf("%s: %q, %v, want %q", name, got, err, row.want)
 			}

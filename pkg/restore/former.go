@@ -44,7 +44,8 @@ type formerManagement struct {
 	holds  []capi.Cluster
 	moved  bool     // its Flux is suspended for a move of the definition out of it
 	active []string // objects of its Flux that are not suspended: "helmrelease telco-cloud-init"
-	// attested reports whether another source than the backup names that cluster, or the backup's signature was checked.
+	// attested reports whether another source than the backup names that cluster, or the backup's signature was
+	// checked.
 	attested bool
 	err      error // why more is not known
 }
