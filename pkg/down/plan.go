@@ -64,7 +64,7 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 	}
 	for holder, workload := range all {
 		if !d.WithWorkloadClusters {
-			return p, refuseOthers(holder, d.Environment.Name(), workload)
+			return p, refuseOthers(holder, d.Environment.Argument(), workload)
 		}
 		if err := refusePaused(workload); err != nil {
 			return p, err
