@@ -68,7 +68,7 @@ func (l lab) refusesToGuess(t *testing.T, up []string) {
 			30, "is the kubeconfig of another cluster", "--kubeconfig another file"},
 		{"another namespace is asked for",
 			func(*testing.T) {}, func(*testing.T) {}, []string{"--set", "cluster.namespace=other"},
-			30, "and this run is about namespace other", "--set cluster.namespace="},
+			30, "and this run uses namespace other", "--set cluster.namespace="},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

@@ -38,7 +38,7 @@ const (
 	bootstrapAbsent  bootstrapState = "absent"  // it does not exist, or kind never finished it
 	bootstrapStopped bootstrapState = "stopped" // its container does not run
 	bootstrapFrozen  bootstrapState = "frozen"  // its container is paused
-	bootstrapSilent  bootstrapState = "silent"  // it exists, and what it holds is not known
+	bootstrapSilent  bootstrapState = "silent"  // it exists, and its content is not known
 	bootstrapBusy    bootstrapState = "busy"    // another run works on it
 	bootstrapEmpty   bootstrapState = "empty"   // it does not hold the Cluster, and no pivot was begun
 	bootstrapMoved   bootstrapState = "moved"   // it does not hold the Cluster, and Flux is suspended for a pivot
@@ -62,7 +62,7 @@ type managementState string
 
 const (
 	managementAbsent   managementState = "absent"   // no kubeconfig names one
-	managementSilent   managementState = "silent"   // one is named, and what it holds is not known
+	managementSilent   managementState = "silent"   // one is named, and its content is not known
 	managementBusy     managementState = "busy"     // it is this cluster, and another run works on it
 	managementUnproven managementState = "unproven" // one answers, does not hold the Cluster, and may be any cluster
 	managementEmpty    managementState = "empty"    // it is this cluster, and does not hold its own Cluster

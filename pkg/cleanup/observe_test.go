@@ -171,7 +171,7 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 		"another pivot suspended the release": {api{release: release(true, "ns/b")}, nil,
 			"does not hold its definition, and"},
 		"Flux does not tell of the release": {api{clusters: active, release: "403"}, nil,
-			"what it holds is not known"},
+			"its content is not known"},
 		"another pivot took another away": {api{kustomizations: kustomization(true, "ns/b")}, nil,
 			"does not hold its definition, and"},
 		"a pivot that was taken back": {api{kustomizations: kustomization(false, "ns/a")}, nil,
@@ -181,10 +181,10 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 		"in another namespace": {api{clusters: clusterObject("elsewhere", "a", "")}, nil,
 			"Cluster elsewhere/a"},
 		"it does not tell": {api{clusters: "403"}, nil,
-			"what it holds is not known: it answers at https://127.0.0.1"},
+			"its content is not known: it answers at https://127.0.0.1"},
 		"Flux does not tell": {api{clusters: active, kustomizations: "403"}, nil,
-			"what it holds is not known"},
-		"it is not ready": {api{ready: 500, clusters: active}, nil, "what it holds is not known"},
+			"its content is not known"},
+		"it is not ready": {api{ready: 500, clusters: active}, nil, "its content is not known"},
 		"it is stopped": {api{clusters: active},
 			node(func(c *docker.Container) { c.Running, c.Status = false, "exited" }), "is stopped"},
 		"it is paused": {api{clusters: active},
@@ -219,9 +219,9 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 		"it is on an engine elsewhere": {api{clusters: active},
 			func(e *engineOf) { e.remote = "tcp://127.0.0.2:2376" }, ""},
 		"an engine that is too far": {api{clusters: active},
-			func(e *engineOf) { e.remote = "tcp://192.0.2.1.invalid:2376" }, "what it holds is not known"},
+			func(e *engineOf) { e.remote = "tcp://192.0.2.1.invalid:2376" }, "its content is not known"},
 		"its kubeconfig cannot be read": {api{clusters: active}, func(e *engineOf) { e.execFails = broken },
-			"what it holds is not known: read the kubeconfig of the bootstrap cluster: the engine went away"},
+			"its content is not known: read the kubeconfig of the bootstrap cluster: the engine went away"},
 		"the engine does not say where it is": {api{clusters: active},
 			func(e *engineOf) { e.fails = map[string]error{"info": broken} }, "the engine went away"},
 		"nor whether it is finished": {api{clusters: active},
@@ -274,7 +274,7 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		delete(e.containers, bootstrapNode)
-		asked{engine: e, plan: plan}.expect(t, "what it holds is not known")
+		asked{engine: e, plan: plan}.expect(t, "its content is not known")
 	})
 	t.Run("another one of its name came meanwhile", func(t *testing.T) {
 		e := bootstrapped(t, api{clusters: active})

@@ -84,17 +84,17 @@ func refuseManaging(m managementSide, t Target) Permission {
 }
 
 func refuseStopped(b bootstrapSide, t Target) Permission {
-	return refuse(t, fmt.Sprintf("the bootstrap cluster's container %s is stopped, and what it holds is not known",
+	return refuse(t, fmt.Sprintf("the bootstrap cluster's container %s is stopped, and its content is not known",
 		b.node), "Start it: docker start "+b.node+". Then run the same command again.")
 }
 
 func refuseFrozen(b bootstrapSide, t Target) Permission {
-	return refuse(t, fmt.Sprintf("the bootstrap cluster's container %s is paused, and what it holds is not known",
+	return refuse(t, fmt.Sprintf("the bootstrap cluster's container %s is paused, and its content is not known",
 		b.node), "Unpause it: docker unpause "+b.node+". Then run the same command again.")
 }
 
 func refuseSilent(b bootstrapSide, t Target) Permission {
-	return refuse(t, fmt.Sprintf("the bootstrap cluster exists, and what it holds is not known: %v", b.err),
+	return refuse(t, fmt.Sprintf("the bootstrap cluster exists, and its content is not known: %v", b.err),
 		"See why: docker logs "+b.node+". Then run the same command again.")
 }
 
@@ -197,7 +197,7 @@ func (o observation) answerHint(t Target) string {
 		recovered = " " + t.Recover
 	}
 	if o.management.state == managementSilent {
-		return "Start what it runs on, or restore the network or its credentials." + recovered +
+		return "Start its machines, or restore the network or its credentials." + recovered +
 			" Then run the same command again."
 	}
 	return "Name the management cluster's kubeconfig with --kubeconfig FILE." + recovered +

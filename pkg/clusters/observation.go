@@ -58,7 +58,7 @@ const (
 	BootstrapStopped BootstrapState = "stopped" // its container does not run
 	// kind was interrupted while it created the cluster, so it never held anything
 	BootstrapUnfinished BootstrapState = "unfinished"
-	BootstrapSilent     BootstrapState = "silent" // it may exist; what it holds is not known
+	BootstrapSilent     BootstrapState = "silent" // it may exist; its content is not known
 	BootstrapEmpty      BootstrapState = "empty"  // it holds no Cluster, and no pivot began
 	// it holds no Cluster, and Flux is suspended for a pivot: a move took the Cluster away
 	BootstrapMoved  BootstrapState = "moved"
@@ -91,7 +91,7 @@ type ManagementState string
 // The states of a management cluster.
 const (
 	ManagementAbsent ManagementState = "absent" // no kubeconfig names one
-	ManagementSilent ManagementState = "silent" // one is named, and what it holds is not known
+	ManagementSilent ManagementState = "silent" // one is named, and its content is not known
 	// the named or answering cluster is another one, or its kubeconfig must not be used
 	ManagementForeign ManagementState = "foreign"
 	ManagementEmpty   ManagementState = "empty"  // it is this cluster, and does not hold its own Cluster

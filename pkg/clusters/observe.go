@@ -112,8 +112,8 @@ func isOurs(c capi.Cluster) bool {
 }
 
 func (w *World) otherNamespace(where string, other *capi.Cluster) error {
-	return fault.New(fault.ClusterForeign, fmt.Sprintf("the %s holds %s, and this run is about namespace %s", where,
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("the %s holds %s, and this run uses namespace %s", where,
 		other, w.Namespace),
 		"A management cluster cannot change its namespace: add --set cluster.namespace="+other.Namespace+
-			", or give this one another name with --set cluster.name=NAME.")
+			", or give the new cluster another name with --set cluster.name=NAME.")
 }

@@ -59,10 +59,10 @@ func judge(observed clusters.Observation, r request) verdict {
 	case o.Stopped() && !o.Bootstrap.TeardownRequested: // machines that are being deleted stop before they go
 		return verdict{decision: start}
 	case o.Bootstrap.State == clusters.BootstrapSilent && o.Bootstrap.Remedy != "":
-		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err),
+		return silent(fmt.Errorf("the bootstrap cluster exists, and its content is not known: %w", o.Bootstrap.Err),
 			nil, o.Bootstrap.Remedy)
 	case o.Bootstrap.State == clusters.BootstrapSilent:
-		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err),
+		return silent(fmt.Errorf("the bootstrap cluster exists, and its content is not known: %w", o.Bootstrap.Err),
 			o.Bootstrap.Err,
 			"Make it answer, and run the same command again: it may hold the only definition of the cluster.")
 	}
@@ -193,10 +193,10 @@ func (o observation) withoutDefinition(r request) verdict {
 			"Name its kubeconfig with --kubeconfig FILE. "+clusters.RecoverHint(r.environment)))
 	case o.MachinesErr != nil:
 		return silent(fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr),
-			o.MachinesErr, "Run the same command again when it can be asked.")
+			o.MachinesErr, "Run the same command again when the cloud or the Docker engine answers.")
 	case len(o.Machines) > 0:
 		return refused(fault.New(fault.ClusterUnreachable,
-			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition",
+			fmt.Sprintf("machines of %s exist in %s (%s), and their definition was found in no cluster",
 				r.cluster, r.place, names(o.Machines)),
 			"Name the kubeconfig of the management cluster with --kubeconfig FILE. "+
 				clusters.RecoverHint(r.environment)+

@@ -175,7 +175,7 @@ func TestJudge(t *testing.T) {
 		"no kubeconfig, and the cloud does not answer": {absent, absent, nil, timeout, refuse,
 			fault.ClusterUnreachable, "not known"},
 		"the bootstrap cluster does not answer": {silent, active, some, nil, refuse,
-			fault.ClusterUnreachable, "what it holds is not known"},
+			fault.ClusterUnreachable, "its content is not known"},
 		"somebody else's bootstrap cluster": {side{state: "foreign"}, active, some, nil, refuse,
 			fault.ClusterForeign, ""},
 		"somebody else's management cluster": {absent, side{state: "foreign"}, some, nil, refuse,

@@ -309,7 +309,7 @@ func TestBadInputForOpenStack(t *testing.T) {
 			at + "api_server.fixed_ip=10.6.0.9", at + "api_server.floating_ip=1.2.3.4"},
 			"for the modes floating-ip and octavia"},
 		"fixed IP of a load balancer": {nil, []string{at + "api_server.mode=octavia",
-			at + "api_server.fixed_ip=10.6.0.9"}, "api_server.fixed_ip: The address"},
+			at + "api_server.fixed_ip=10.6.0.9"}, "api_server.fixed_ip: An address"},
 		"no such mode": {nil, []string{at + "api_server.mode=vip"},
 			"/cluster/openstack/api_server/mode"},
 		"CIDRs without a load balancer": {nil, []string{at + "api_server.allowed_cidrs={192.0.2.0/24}"},

@@ -18,7 +18,7 @@ import (
 )
 
 // ErrNotSupported reports a mirror with a path that only containerd can use.
-var ErrNotSupported = errors.New("the mirror's path cannot be asked from here")
+var ErrNotSupported = errors.New("not checked: only containerd can read this mirror's path")
 
 // Served checks whether an image is served, where a node would look for it: at the mirrors of its host, and then at the
 // host itself if no mirror excludes it. It downloads nothing. ca are additional certificates (PEM) that nodes trust.

@@ -106,11 +106,11 @@ func (s State) wayOut(source, target clusters.Side) string {
 	lines := []string{s.whatIsWhere() + " To end it by hand:"}
 	switch {
 	case steps == nil && s.sourceIsComplete():
-		lines = []string{"Something is paused at the source without the mark of the move: a person has paused it. If " +
+		lines = []string{"Something is paused at the source without the mark of the move: a person paused it. If " +
 			"nobody needs it paused, resume it:"}
 		steps = []Step{s.resumeByHand()}
 	case steps == nil:
-		lines = []string{"The target has everything, paused without the mark of the move: a person has paused it. If " +
+		lines = []string{"The target has everything, paused without the mark of the move: a person paused it. If " +
 			"nobody needs it paused, resume it:"}
 		steps = []Step{s.resumeByHand()}
 	}

@@ -123,7 +123,7 @@ func TestARestoreThatIsRunAgain(t *testing.T) {
 			r.patch(t, "Cluster", "mgmt", `{"metadata":{"annotations":{"cluster.x-k8s.io/paused":null}}}`)
 			must(t, r.Target.Client.Delete(t.Context(), inNamespace(fixture.One("ConfigMap", "mgmt-load-balancer")[0])))
 		}, "ConfigMap management/mgmt-load-balancer is missing", "none", 0},
-		"it was resumed, and a person has paused it": {func(t *testing.T, r *restoring) {
+		"it was resumed, and a person paused it": {func(t *testing.T, r *restoring) {
 			r.patch(t, "Cluster", "mgmt", `{"metadata":{"annotations":{"cluster.x-k8s.io/paused":"me"}}}`)
 		}, "", "me", 0},
 	} {

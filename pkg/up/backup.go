@@ -33,7 +33,7 @@ func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, 
 	case clusters.ManagementSilent:
 		return "", backup.Manifest{}, fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w",
 			u.Environment.ClusterName(), side.Err), fault.ClusterUnreachable,
-			"Start what it runs on, or restore the network in between. "+hint)
+			"Start its machines, or restore the network in between. "+hint)
 	}
 	keeper := pivot.Keeper{Dir: dir, Recipients: u.BackupRecipients, Signer: u.BackupSigner, Version: u.Version,
 		Now: u.decider.Now}

@@ -123,15 +123,15 @@ func reportChanges(all []environment.Change, report pipeline.Reporter) {
 // unparsableValues returns the error for values in a cluster that cannot be parsed.
 func unparsableValues(err error) error {
 	return fault.Wrap(err, fault.CodeOr(err, fault.ClusterFailed),
-		cmp.Or(fault.HintOf(err), "Put it right with kubectl -n "+environment.Namespace+
-			" edit, or delete it: then nothing is compared."))
+		cmp.Or(fault.HintOf(err), "Correct the object with kubectl -n "+environment.Namespace+
+			" edit. Or delete it: then no values are compared."))
 }
 
 // compareError returns the error for an authority whose values cannot be compared.
 func compareError(authority *kube.Cluster, err error) error {
-	return fault.Wrap(fmt.Errorf("compare with what the %s cluster was last given: %w", authority.Name, err),
-		fault.CodeOr(err, fault.ClusterUnreachable),
-		cmp.Or(fault.HintOf(err), "Run the same command again when it can be read."))
+	return fault.Wrap(fmt.Errorf("compare with the values that the last run gave the %s cluster: %w", authority.Name,
+		err), fault.CodeOr(err, fault.ClusterUnreachable),
+		cmp.Or(fault.HintOf(err), "Run the same command again when the cluster can be read."))
 }
 
 // refuseChanges returns an error for the changes that remove something and that the user did not allow.

@@ -73,13 +73,13 @@ func checkPreview(o clusters.Observation, v verdict, r request) error {
 		return nil
 	case v.decision == start:
 		return fault.New(fault.ClusterUnreachable, "something of "+r.cluster+
-			" is stopped, and what it holds is not known",
+			" is stopped, and its content is not known",
 			"Run cluster-init up "+r.environment+", which starts it; or start its containers yourself: docker ps -a "+
 				"--filter status=exited.")
 	case o.Management.State == clusters.ManagementSilent:
 		return fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w", r.cluster, o.Management.Err),
 			fault.ClusterUnreachable,
-			"Start what it runs on, or wait until it is there, and run the same command again.")
+			"Start its machines, or wait until it is there, and run the same command again.")
 	}
 	return fault.New(fault.PivotRefused,
 		fmt.Sprintf("there is nothing to pivot yet: the management cluster %s does not exist", r.cluster),

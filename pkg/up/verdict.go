@@ -99,9 +99,9 @@ func (o observation) teardownRequested(r request) verdict {
 }
 
 func (o observation) silentBootstrap(r request) verdict {
-	what := "the bootstrap cluster exists, and what it holds is not known"
+	what := "the bootstrap cluster exists, and its content is not known"
 	if o.Bootstrap.NotChecked {
-		what = "whether there is a bootstrap cluster, and what it holds, is not known"
+		what = "it is not known whether a bootstrap cluster exists, and what it holds"
 	}
 	return verdict{decision: refuse, retryable: fault.CodeOf(o.Bootstrap.Err) != fault.Usage, refusal: fault.Wrap(
 		fmt.Errorf("%s: %w", what, o.Bootstrap.Err), fault.CodeOr(o.Bootstrap.Err, fault.ClusterUnreachable),
@@ -185,7 +185,7 @@ func (o observation) halfMoved(r request) verdict {
 // only a person resumes the Cluster.
 func pausedByHand(r request) verdict {
 	return verdict{decision: refuse, refusal: fault.New(fault.PivotRefused,
-		fmt.Sprintf("Cluster %s/%s is paused in the bootstrap cluster: a person has paused it, and no move",
+		fmt.Sprintf("Cluster %s/%s is paused in the bootstrap cluster: a person paused it, not a move",
 			r.namespace, r.cluster),
 		"If nobody needs it paused, resume it, and run the same command again: "+resume(r.source, r))}
 }
@@ -222,7 +222,7 @@ func (o observation) moved(r request) verdict {
 			"hold it")
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
-		fmt.Sprintf("the definition of %s was moved into the management cluster, and no kubeconfig names that",
+		fmt.Sprintf("the definition of %s was moved into the management cluster, and no kubeconfig of that cluster was found",
 			r.cluster),
 		clusters.RecoverHint(r.environment)+
 			" Then run the same command again. If it was cleaned up, and the bootstrap "+
@@ -237,13 +237,14 @@ func (o observation) leftovers(r request) verdict {
 		left = append(left, object.String())
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.PivotFailed,
-		"the management cluster holds its own definition, and a move left in the bootstrap cluster: "+
+		"the management cluster holds its own definition, and a move left these objects in the bootstrap cluster: "+
 			strings.Join(left, ", "),
 		"Compare them with the management cluster (kubectl --kubeconfig "+oneline.Shell(r.source.Kubeconfig)+" -n "+
 			r.namespace+" get KIND NAME -o yaml). "+
-			"Create there what it lacks. What is somebody else's, move to where it is to be managed (clusterctl "+
-			"move); it goes with the bootstrap cluster. "+
-			"When nothing is left that is needed, delete the rest and run the same command again.")}
+			"Create there what it lacks. If an object belongs to another cluster, move it there with clusterctl move: it "+
+			"is deleted with the bootstrap cluster. Then delete the remaining Secrets and ConfigMaps, and run the same "+
+			"command again. Ask before you delete anything else: with a Machine or an infrastructure object its server "+
+			"is deleted.")}
 }
 
 // withoutDefinition judges if the bootstrap cluster does not exist or never held anything.

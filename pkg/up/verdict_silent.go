@@ -22,17 +22,17 @@ func (o observation) withoutMachines(r request, absent verdict) verdict {
 	case errors.Is(o.MachinesErr, provider.ErrNotSupported) && !silent:
 		return o.perhapsBuilt(r, absent)
 	case errors.Is(o.MachinesErr, provider.ErrNotSupported):
-		return o.perhapsGone(r, "nobody else can be asked whether it exists")
+		return o.perhapsGone(r, "nothing else shows whether it exists")
 	case o.MachinesErr != nil:
 		return verdict{decision: refuse, retryable: true, refusal: fault.Wrap(
 			fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr),
 			fault.CodeOr(o.MachinesErr, fault.ClusterUnreachable),
-			cmp.Or(fault.HintOf(o.MachinesErr), "Run the same command again when it can be asked."))}
+			cmp.Or(fault.HintOf(o.MachinesErr), "Run the same command again when the cloud or the Docker engine answers."))}
 	case len(o.Machines) > 0 && silent:
 		return o.silentManagement(r, fmt.Sprintf("machines of it exist (%s)", names(o.Machines)))
 	case len(o.Machines) > 0:
 		return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
-			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition",
+			fmt.Sprintf("machines of %s exist in %s (%s), and their definition was found in no cluster",
 				r.cluster, r.place, names(o.Machines)),
 			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". "+
 				clusters.RecoverHint(r.environment)+" If it is not needed: cluster-init cleanup "+r.environment+".")}
@@ -80,9 +80,9 @@ func (o observation) perhapsBuilt(r request, absent verdict) verdict {
 
 // unproven refuses because the given kubeconfig may be another cluster's: it would be overwritten.
 func (o observation) unproven(r request) verdict {
-	v := o.silentManagement(r, "whose kubeconfig that is cannot be known")
+	v := o.silentManagement(r, "nothing proves which cluster that kubeconfig belongs to")
 	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
-		o.ifGone(r)+" Else start what it runs on, or give --kubeconfig another file.")
+		o.ifGone(r)+" Else start its machines, or give --kubeconfig another file.")
 	return v
 }
 
@@ -93,7 +93,7 @@ func (o observation) perhapsGone(r request, because string) verdict {
 	v := o.silentManagement(r, because)
 	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
 		o.AnswerHint(r.environment, waitHint+" Else use the cluster.infra_provider and the cloud project or Docker "+
-			"engine that it was made with, and start what it runs on.")+" "+o.ifGone(r)+
+			"engine that it was made with, and start its machines.")+" "+o.ifGone(r)+
 			" Then run the same command again. If nothing of the environment is needed: cluster-init cleanup "+
 			r.environment+".")
 	return v
@@ -120,7 +120,7 @@ const waitHint = "Wait a few minutes, and run the same command again: it resumes
 // silentManagement refuses because a named cluster does not answer.
 func (o observation) silentManagement(r request, because string) verdict {
 	hint := o.AnswerHint(r.environment, waitHint+
-		" Else start what it runs on, or restore the network in between. Its kubeconfig is "+o.Management.Named+".")
+		" Else start its machines, or restore the network in between. Its kubeconfig is "+o.Management.Named+".")
 	if !o.Management.Answered { // a cluster that answered a moment ago is not gone: do not suggest cleanup
 		hint += " If nothing of the environment is needed: cluster-init cleanup " + r.environment + "."
 	}

@@ -78,7 +78,7 @@ func TestWhyAManagementClusterIsSilentSaysWhatHelps(t *testing.T) {
 			fault.ClusterUnreachable, "Is it running?")
 	}
 	const credentials, certificate, start = "Give a kubeconfig of it whose credentials are valid: --kubeconfig FILE",
-		"Renew the certificate of its API server", "tart what it runs on"
+		"Renew the certificate of its API server", "tart its machines"
 	for name, tc := range map[string]struct {
 		err  error
 		says string

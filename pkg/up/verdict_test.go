@@ -129,7 +129,7 @@ func TestVerdictsOnMachines(t *testing.T) {
 			machines(stopped), "start", "", ""},
 		"the cloud does not say": {clusters.BootstrapAbsent, clusters.ManagementAbsent,
 			notChecked(failed), "cluster/unreachable?", "it is not known whether machines of demo exist: 503",
-			"when it can be asked"},
+			"when the cloud or the Docker engine answers"},
 		"the cloud does not say, in its own words": {clusters.BootstrapEmpty, clusters.ManagementAbsent,
 			notChecked(fault.New(fault.CloudUnreachable, "no answer", "Look at it.")), "cloud/unreachable?",
 			"no answer",
@@ -144,34 +144,34 @@ func TestVerdictsOnMachines(t *testing.T) {
 		"nobody can be asked, as it was never finished": {clusters.BootstrapUnfinished, clusters.ManagementAbsent,
 			notChecked(provider.ErrNotSupported), "fresh", "", ""},
 		"nobody can be asked, and a kubeconfig is there": {clusters.BootstrapAbsent, clusters.ManagementSilent,
-			notChecked(provider.ErrNotSupported), "cluster/unreachable?", "nobody else can be asked",
+			notChecked(provider.ErrNotSupported), "cluster/unreachable?", "nothing else shows",
 			"/state/kubeconfig"},
 		"somebody else's machines": {clusters.BootstrapAbsent, clusters.ManagementAbsent,
 			notChecked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign",
 			"a node of another cluster", ""},
 		"a silent kubeconfig that nobody proves": {clusters.BootstrapAbsent, clusters.ManagementSilent,
 			func(o *clusters.Observation) { o.Management.Proven = false }, "cluster/unreachable?",
-			"whose kubeconfig that is cannot be known", "rm '/state/kubeconfig'"},
+			"nothing proves which cluster that kubeconfig belongs to", "rm '/state/kubeconfig'"},
 		"the same while the first machine is being made": {clusters.BootstrapActive, clusters.ManagementSilent,
 			func(o *clusters.Observation) { o.Management.Proven = false }, "cluster/unreachable?",
-			"whose kubeconfig that is cannot be known", "give --kubeconfig another file"},
+			"nothing proves which cluster that kubeconfig belongs to", "give --kubeconfig another file"},
 		"a kubeconfig that cannot be read": {clusters.BootstrapAbsent, clusters.ManagementSilent,
 			func(o *clusters.Observation) { o.Management.Proven, o.Management.Files = false, nil },
 			"cluster/unreachable?",
-			"whose kubeconfig", "Make its kubeconfig readable."},
+			"which cluster that kubeconfig belongs to", "Make its kubeconfig readable."},
 		"it cannot be asked, and the bootstrap cluster still names the one that is silent": {clusters.BootstrapEmpty,
 			clusters.ManagementSilent, func(o *clusters.Observation) {
 				o.MachinesErr, o.Bootstrap.Kubeconfig = provider.ErrNotSupported, []byte("x")
-			}, "cluster/unreachable?", "nobody else can be asked",
+			}, "cluster/unreachable?", "nothing else shows",
 			"rm '/state/kubeconfig' && kubectl -n ns delete secret demo-kubeconfig."},
 		"a bootstrap cluster that is paused": {clusters.BootstrapSilent, clusters.ManagementAbsent,
 			func(o *clusters.Observation) {
 				o.Bootstrap.Err, o.Bootstrap.Remedy = errors.New("it is paused"), "Unpause it: docker unpause x."
-			}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
+			}, "cluster/unreachable?", "its content is not known: it is paused", "docker unpause x"},
 		"one that is paused after the pivot": {clusters.BootstrapSilent, clusters.ManagementActive,
 			func(o *clusters.Observation) {
 				o.Bootstrap.Err, o.Bootstrap.Remedy = errors.New("it is paused"), "Unpause it: docker unpause x."
-			}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
+			}, "cluster/unreachable?", "its content is not known: it is paused", "docker unpause x"},
 		"one that is broken after the pivot": {clusters.BootstrapSilent, clusters.ManagementActive,
 			func(*clusters.Observation) {}, "cluster/unreachable?", "no route to host",
 			"if the bootstrap cluster held nothing else"},
@@ -304,7 +304,7 @@ func TestWhatAPersonPausedDuringTheBuild(t *testing.T) {
 			o.Bootstrap.Suspended, o.Bootstrap.Holds.Clusters[0].Annotations = begun, nil
 			v := judge(o, thisRun)
 			if short(v) != "pivot/refused" ||
-				!strings.Contains(v.refusal.Error(), "is paused in the bootstrap cluster: a person has paused it") ||
+				!strings.Contains(v.refusal.Error(), "is paused in the bootstrap cluster: a person paused it") ||
 				!strings.Contains(fault.HintOf(v.refusal), `"paused":null`) {
 				t.Errorf("management cluster %s, a pivot begun %t: %s, %v\nhint: %s", m, begun, short(v), v.refusal,
 					fault.HintOf(v.refusal))
@@ -441,7 +441,7 @@ func TestVerdictsOnAPersonsPause(t *testing.T) {
 		o.Bootstrap.Suspended, o.Bootstrap.Holds.Clusters[0].Annotations = false, nil
 		v := judge(o, thisRun)
 		if got := v.decision == refuse &&
-			strings.Contains(v.refusal.Error(), "a person has paused it, and no move"); got != advised {
+			strings.Contains(v.refusal.Error(), "a person paused it, not a move"); got != advised {
 			t.Errorf("management cluster %s: %s, %v", m, v.decision, v.refusal)
 		}
 	}
