@@ -113,11 +113,13 @@ func gather(ctx context.Context, w *clusters.World) (Case, *redact.Redactor) {
 	}
 	if client := o.Bootstrap.Cluster; client != nil {
 		c.Clusters = append(c.Clusters, see(ctx, client, side{machines: w.Provider, registry: w.Registry(),
-			suspendedForPivot: o.Bootstrap.Suspended, beingDeleted: o.Bootstrap.TeardownRequested, building: true}, known))
+			suspendedForPivot: o.Bootstrap.Suspended, beingDeleted: o.Bootstrap.TeardownRequested,
+			building: true}, known))
 	}
 	if client := o.Management.Cluster; client != nil {
 		c.Clusters = append(c.Clusters, see(ctx, client, side{machines: w.Provider, registry: w.Registry(),
-			suspendedForPivot: o.Management.Suspended, beingDeleted: o.Management.TeardownRequested, building: !finished(o)}, known))
+			suspendedForPivot: o.Management.Suspended, beingDeleted: o.Management.TeardownRequested,
+			building: !finished(o)}, known))
 	}
 	return c, known
 }

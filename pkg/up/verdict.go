@@ -222,8 +222,8 @@ func (o observation) moved(r request) verdict {
 			"hold it")
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
-		fmt.Sprintf("the definition of %s was moved into the management cluster, and no kubeconfig of that cluster was found",
-			r.cluster),
+		fmt.Sprintf("the definition of %s was moved into the management cluster, and no kubeconfig of that cluster "+
+			"was found", r.cluster),
 		clusters.RecoverHint(r.environment)+
 			" Then run the same command again. If it was cleaned up, and the bootstrap "+
 			"cluster is your own: "+
@@ -241,10 +241,10 @@ func (o observation) leftovers(r request) verdict {
 			strings.Join(left, ", "),
 		"Compare them with the management cluster (kubectl --kubeconfig "+oneline.Shell(r.source.Kubeconfig)+" -n "+
 			r.namespace+" get KIND NAME -o yaml). "+
-			"Create there what it lacks. If an object belongs to another cluster, move it there with clusterctl move: it "+
-			"is deleted with the bootstrap cluster. Then delete the remaining Secrets and ConfigMaps, and run the same "+
-			"command again. Ask before you delete anything else: with a Machine or an infrastructure object its server "+
-			"is deleted.")}
+			"Create there what it lacks. If an object belongs to another cluster, move it there with clusterctl move: "+
+			"it is deleted with the bootstrap cluster. Then delete the remaining Secrets and ConfigMaps, and run the "+
+			"same command again. Ask before you delete anything else: with a Machine or an infrastructure object its "+
+			"server is deleted.")}
 }
 
 // withoutDefinition judges if the bootstrap cluster does not exist or never held anything.

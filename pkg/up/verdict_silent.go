@@ -27,7 +27,8 @@ func (o observation) withoutMachines(r request, absent verdict) verdict {
 		return verdict{decision: refuse, retryable: true, refusal: fault.Wrap(
 			fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr),
 			fault.CodeOr(o.MachinesErr, fault.ClusterUnreachable),
-			cmp.Or(fault.HintOf(o.MachinesErr), "Run the same command again when the cloud or the Docker engine answers."))}
+			cmp.Or(fault.HintOf(o.MachinesErr),
+				"Run the same command again when the cloud or the Docker engine answers."))}
 	case len(o.Machines) > 0 && silent:
 		return o.silentManagement(r, fmt.Sprintf("machines of it exist (%s)", names(o.Machines)))
 	case len(o.Machines) > 0:
