@@ -222,8 +222,9 @@ func (o observation) moved(r request) verdict {
 			"hold it")
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
-		fmt.Sprintf("the definition of %s was moved into the management cluster, and no kubeconfig of that cluster "+
-			"was found", r.cluster),
+		fmt.Sprintf(
+			"the definition of %s was moved into the management cluster, and no kubeconfig of that cluster was found",
+			r.cluster),
 		clusters.RecoverHint(r.environment)+
 			" Then run the same command again. If it was cleaned up, and the bootstrap "+
 			"cluster is your own: "+
