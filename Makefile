@@ -92,7 +92,7 @@ cover:
 CHECKS   = $(GO) tool -modfile=e2e/lint/go.mod
 
 # Methods that keep credentials out of logs: what calls them, calls them through interfaces that deadcode does not see.
-GUARDS   = Format$$|LogValue$$|MarshalJSON$$
+GUARDS   = \.(Format|LogValue|MarshalJSON)$$
 
 ## lint: golangci-lint, with .golangci.yml; and functions of pkg that no program reaches
 # (a cache for each clone: it keeps paths, and with those of another clone the exclusions would not match)

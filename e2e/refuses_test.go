@@ -57,7 +57,7 @@ func (l lab) refusesToGuess(t *testing.T, up []string) {
 		{"its kubeconfig is gone",
 			func(t *testing.T) { rename(t, kubeconfig, moved) },
 			func(t *testing.T) { l.recoversKubeconfig(t, kubeconfig) }, nil,
-			32, "no kubeconfig names", "cluster-init kubeconfig " + l.name + " --recover"},
+			32, "no kubeconfig of that cluster was found", "cluster-init kubeconfig " + l.name + " --recover"},
 		{"the bootstrap cluster is paused",
 			func(t *testing.T) { docker(t, "pause", l.name+"-bootstrap-control-plane") },
 			func(t *testing.T) { docker(t, "unpause", l.name+"-bootstrap-control-plane") }, nil,

@@ -52,8 +52,10 @@ func TestUp(t *testing.T) {
 		}
 	})
 	t.Run("what is there is what up would apply", func(t *testing.T) { l.diff(t) })
-	t.Run("no image comes from outside of the bundle",
-		func(t *testing.T) { nothingFromOutside(t, controlPlane(t, l.name)) })
+	t.Run("no image comes from outside of the bundle", func(t *testing.T) {
+		l.needBundle(t)
+		nothingFromOutside(t, controlPlane(t, l.name))
+	})
 	t.Run("a workload cluster can be made and deleted", func(t *testing.T) { management.workload(t, l) })
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
 	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })

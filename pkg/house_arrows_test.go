@@ -10,7 +10,8 @@ type rule struct {
 // is below it, and of its own floor what arrows says. pkg/internal is beside the house: tests of all floors use it.
 var floors = [][]string{
 	// ground: values, and words for them
-	{"fault", "redact", "health", "owned", "event", "oneline", "redirect", "suggest", "unpack"},
+	{"fault", "redact", "health", "owned", "event", "oneline", "redirect", "suggest", "unpack",
+		"wholefile"},
 	// adapters: one outside system each
 	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws", "helm"},
 	// parts: what a run is made of
@@ -36,9 +37,10 @@ var arrows = map[string]rule{
 	"oneline": {nil, "text of others is made fit for a terminal and for the log of a CI job in one way, whoever " +
 		"prints it"},
 
-	"redirect": {nil, "credentials stay at their host in one way, whoever sends them"},
-	"unpack":   {nil, "archives and YAML of others are read within bounds in one way, whoever reads them"},
-	"suggest":  {nil, "what somebody meant who typed a name that is none is read from the names that there are"},
+	"redirect":  {nil, "credentials stay at their host in one way, whoever sends them"},
+	"unpack":    {nil, "archives and YAML of others are read within bounds in one way, whoever reads them"},
+	"wholefile": {nil, "a file that is read while it is written is written in one way, whoever writes it"},
+	"suggest":   {nil, "what somebody meant who typed a name that is none is read from the names that there are"},
 
 	// adapters: one outside system each
 	"kube": {[]string{"fault", "health", "oneline", "unpack"}, "an adapter to one API server knows " +
@@ -79,13 +81,13 @@ var arrows = map[string]rule{
 	"environment": {[]string{"definitions", "fault", "helm", "kustomize", "owned", "suggest", "redact", "oneline",
 		"unpack"},
 		"an environment is a value: rendered and checked without any outside system"},
-	"bundle": {[]string{"docker", "fault", "oci", "unpack"},
+	"bundle": {[]string{"docker", "fault", "oci", "unpack", "wholefile"},
 		"a bundle is a folder of files; its images go into the Docker engine and into registries"},
 	"registry": {[]string{"docker", "fault", "owned"},
 		"the environment's registry runs in the Docker engine, under a name of ours"},
 	"source": {[]string{"fault", "flux", "oci", "source/content", "redirect"},
 		"where Flux reads from: checked before anything is created, and named in its objects"},
-	"source/content": {[]string{"definitions", "fault", "helm", "oci", "redirect", "unpack"},
+	"source/content": {[]string{"definitions", "fault", "helm", "oci", "redirect", "unpack", "wholefile"},
 		"content is made of files and of what their addresses serve, and published in a registry"},
 	"readiness": {[]string{"capi", "flux", "health", "kube", "owned", "unpack"}, "whether a cluster can act is " +
 		"read from its API server, whoever asks; who asks looks at the registry"},
@@ -116,7 +118,7 @@ var arrows = map[string]rule{
 		"what a cluster has left in a project is found by proof and deleted there, for a verb that knows no provider"},
 
 	"clusters": {[]string{"fault", "capi", "docker", "environment", "flux", "kind", "kube", "lease", "owned",
-		"pipeline", "provider", "readiness", "rollout", "oneline"},
+		"pipeline", "provider", "readiness", "rollout", "oneline", "wholefile"},
 		"the bootstrap cluster, the management cluster and the machines are observed in one way, whichever verb asks"},
 
 	"clusters/selfmanaged": {[]string{"capi", "clusters", "health"},
@@ -127,13 +129,14 @@ var arrows = map[string]rule{
 		"lease", "oneline", "readiness"},
 		"a pivot ends when its lease is lost, and only then before its end; it is planned and judged from two API " +
 			"servers"},
-	"pivot/record": {[]string{"backup", "capi", "clusters", "owned"},
+	"pivot/record": {[]string{"backup", "capi", "clusters", "owned", "wholefile"},
 		"what a move has to bring is recorded and compared in one way, for a pivot and for a restore"},
 	"restore": {[]string{"backup", "capi", "clusters", "clusters/selfmanaged", "fault", "flux", "kube", "lease", "owned",
 		"pivot", "pivot/record"},
 		"a restore keeps the rules of a move; it reads the cluster that was backed up, through the kubeconfig in the " +
 			"backup, and what Flux would apply there"},
-	"cleanup": {[]string{"fault", "clusters", "docker", "kind", "owned", "provider", "kube", "capi", "lease", "oneline"},
+	"cleanup": {[]string{"fault", "clusters", "docker", "kind", "owned", "provider", "kube", "capi", "lease",
+		"oneline"},
 		"cleanup discovers and deletes in the Docker engine, and in a cloud through the seam; from what both clusters " +
 			"answer it judges whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact", "unpack", "oneline"},
@@ -160,10 +163,9 @@ var arrows = map[string]rule{
 	// wiring
 	"cli": {[]string{"fault", "event", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline", "render",
 		"definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
-		"runs", "source", "source/content", "timeline",
-		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "restore",
-		"clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact",
-		"sylva", "trace", "root"},
+		"runs", "source", "source/content", "timeline", "docker", "kind", "kube", "flux", "capi", "parts", "up",
+		"rollout", "down", "restore", "clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status",
+		"drift", "manifests", "redact", "sylva", "trace", "root", "wholefile"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it

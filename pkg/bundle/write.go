@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
+	"github.com/cluster-init/cluster-init/pkg/wholefile"
 )
 
 // WriteIndex writes bundle.json into dir. It must come last: a folder without it is no bundle.
@@ -16,7 +16,7 @@ func WriteIndex(dir string, index Index) error {
 		return fmt.Errorf("encode the bundle's index: %w", err)
 	}
 	file := filepath.Join(dir, IndexFile)
-	if err := renameio.WriteFile(file, append(content, '\n'), 0o644, renameio.WithTempDir(dir)); err != nil {
+	if err := wholefile.Write(file, append(content, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write the bundle's index: %w", err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
@@ -51,6 +52,9 @@ func remove(ctx context.Context, engine Engine, item Item) error {
 		}
 		return engine.RemoveNetwork(ctx, item.ID) // another network may have its name
 	case File:
+		if _, err := os.Lstat(item.Name); errors.Is(err, fs.ErrNotExist) {
+			return docker.ErrNotFound
+		}
 		return os.RemoveAll(item.Name)
 	}
 	return fmt.Errorf("kind %q is not known", item.Kind)

@@ -129,7 +129,7 @@ func waitReason(user, used *pending) string {
 }
 
 // untilGone requests the deletion until the leftover is gone. It retries while anything in this deletion makes
-// progress. accepted reports whether the cloud accepted the request at least once.
+// progress. accepted reports whether this run may have deleted it.
 func (d *deletion) untilGone(ctx context.Context, l provider.Leftover) (accepted bool, err error) {
 	going := false // the cloud accepted the last request and is working on it
 	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {

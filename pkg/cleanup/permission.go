@@ -180,7 +180,7 @@ func (o observation) checkResults() string {
 	}[o.bootstrap.state]
 	switch m := o.management; m.state {
 	case managementSilent:
-		return fmt.Sprintf("%s, and the management cluster does not answer: %v", bootstrap, m.err)
+		return fmt.Sprintf("%s, and it is not known what the management cluster manages: %v", bootstrap, m.err)
 	case managementUnproven:
 		return fmt.Sprintf("%s, and the cluster of %s, which answers at %s, cannot be proven to be this one", bootstrap,
 			m.kubeconfigs, m.host)

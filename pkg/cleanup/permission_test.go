@@ -153,8 +153,8 @@ func TestRefusalsSayWhy(t *testing.T) {
 		"many machines": {seen(bootstrapAbsent, managementAbsent, machines("a", "b", "c", "d", "e", "f", "g")),
 			[]string{"machines exist (a, b, c, d, e and 2 more)"}, "--kubeconfig FILE"},
 		"a certificate of somebody else": {seen(bootstrapEmpty, managementSilent, machines("demo-abc")),
-			[]string{"the bootstrap cluster does not hold its definition, and the management cluster does not " +
-				"answer: x509: certificate signed by unknown authority",
+			[]string{"the bootstrap cluster does not hold its definition, and it is not known what the management " +
+				"cluster manages: x509: certificate signed by unknown authority",
 				"there is a kubeconfig of a management cluster (/state/kubeconfig)"},
 			"restore the network or its credentials"},
 		"any cluster": {seen(bootstrapMoved, managementUnproven),

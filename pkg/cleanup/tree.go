@@ -103,7 +103,11 @@ func (r Receipt) Print(out io.Writer) error {
 	oneline.Fprintf(&b, "%s: %d deleted, %d already gone, %d kept, %d could not be deleted\n", r.Cluster,
 		len(r.Deleted), len(r.AlreadyGone), len(r.Kept), len(r.CouldNot))
 	for _, result := range slices.Concat(r.Kept, r.CouldNot) {
-		oneline.Fprintf(&b, "  %-64s %s\n", string(result.Kind)+" "+result.called(), result.Reason)
+		reason := result.Reason
+		if result.Outcome == Kept {
+			reason = "kept: " + reason
+		}
+		oneline.Fprintf(&b, "  %-64s %s\n", string(result.Kind)+" "+result.called(), reason)
 	}
 	for _, u := range r.Unknown {
 		oneline.Fprintf(&b, "  not known: %s: %s\n", u.Kind, u.Reason)

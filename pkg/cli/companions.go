@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/pflag"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/render"
+	"github.com/cluster-init/cluster-init/pkg/wholefile"
 )
 
 // companionOptions are the flags for report files of a run.
@@ -72,18 +72,13 @@ func (o companionOptions) write(events []event.Event, redact func(string) string
 			err = os.MkdirAll(filepath.Dir(c.path), 0o755)
 		}
 		if err == nil {
-			err = replaceFile(c.path, content)
+			err = wholefile.Write(c.path, content, 0o644)
 		}
 		if err != nil {
 			all = append(all, fmt.Errorf("write %s: %w", c.flag, err))
 		}
 	}
 	return errors.Join(all...)
-}
-
-// replaceFile atomically writes a file that others may read.
-func replaceFile(path string, content []byte) error {
-	return renameio.WriteFile(path, content, 0o644, renameio.WithTempDir(filepath.Dir(path)))
 }
 
 // redacted returns events without secrets.

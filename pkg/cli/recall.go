@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/unpack"
+	"github.com/cluster-init/cluster-init/pkg/wholefile"
 )
 
 // inputsFile is the file in a cluster's state folder with the flags of up.
@@ -234,7 +234,7 @@ func remember(f *pflag.FlagSet, name, state string, completed bool) error {
 		err = os.MkdirAll(state, 0o700)
 	}
 	if err == nil {
-		err = renameio.WriteFile(path, append(text, '\n'), 0o600, renameio.WithTempDir(state))
+		err = wholefile.Write(path, append(text, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("write the flags of up, %s: %w", path, err)

@@ -8,10 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/wholefile"
 )
 
 // save writes the management cluster's kubeconfig to the user's path and to the state folder, where cleanup finds it.
@@ -117,7 +116,7 @@ func writeFile(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of %s: %w", path, err)
 	}
-	if err := renameio.WriteFile(path, content, 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
+	if err := wholefile.Write(path, content, 0o600); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

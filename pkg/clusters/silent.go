@@ -7,12 +7,21 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Answered reports whether a server answered and refused. Its credentials and certificates do not become valid by
-// themselves, so a retry does not help.
+// Answered reports whether the error is an answer: there is a server at the address.
 func Answered(err error) bool {
 	_, status := errors.AsType[*apierrors.StatusError](err)
-	_, certificate := errors.AsType[x509.CertificateInvalidError](err)
-	return status || certificate
+	return status || isInvalidCertificate(err)
+}
+
+// Rejects reports whether a server rejects the credentials, or has an invalid certificate. Neither becomes valid by
+// itself, so a retry does not help. An overloaded server, or one that starts, rejects nothing.
+func Rejects(err error) bool {
+	return apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err) || isInvalidCertificate(err)
+}
+
+func isInvalidCertificate(err error) bool {
+	_, invalid := errors.AsType[x509.CertificateInvalidError](err)
+	return invalid
 }
 
 // AnswerHint returns the hint that makes a silent management cluster answer, by the cause of its silence. Without a

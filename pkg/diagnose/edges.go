@@ -14,8 +14,7 @@ func edges(u *unstructured.Unstructured) []health.Edge {
 	return health.Edges(u)
 }
 
-// mounted returns the Secrets and ConfigMaps that must exist before a container of a Pod starts. The Pod also waits for
-// the objects that create them.
+// mounted returns the Secrets and ConfigMaps in the volumes of a Pod. It does not cover projected volumes and variables.
 func mounted(u *unstructured.Unstructured) []health.Edge {
 	var list []health.Edge
 	volumes, _, _ := unstructured.NestedSlice(u.Object, "spec", "volumes")

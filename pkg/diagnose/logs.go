@@ -3,7 +3,6 @@ package diagnose
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -150,17 +150,10 @@ func endedOf(pod *unstructured.Unstructured) []wantedLog {
 func readLog(ctx context.Context, client kubernetes.Interface, w wantedLog) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	lines, most := int64(maxLogLines), int64(4<<20)
-	stream, err := client.CoreV1().Pods(w.pod.Namespace).GetLogs(w.pod.Name,
-		&corev1.PodLogOptions{Container: w.container, Previous: w.previous, TailLines: &lines,
-			LimitBytes: &most}).Stream(ctx)
+	content, err := kube.LogTail(ctx, client, w.pod.Namespace, w.pod.Name, corev1.PodLogOptions{Container: w.container,
+		Previous: w.previous, TailLines: ptr.To(int64(maxLogLines))}, 4<<20)
 	if err != nil {
 		return nil, err
 	}
-	defer stream.Close()
-	content, err := io.ReadAll(io.LimitReader(stream, most)) // the server may ignore LimitBytes
-	if err != nil {
-		return nil, err
-	}
-	return strings.Split(strings.TrimSpace(string(content)), "\n"), nil
+	return strings.Split(strings.TrimSpace(content), "\n"), nil
 }

@@ -20,8 +20,8 @@ type Finding struct {
 	Remedy string    `json:"remedy"`
 	// Confidence is low if the observation can have another cause.
 	Confidence readiness.Confidence `json:"confidence"`
-	// Severity is "warning" if nothing waits for it yet, "blocking" if it stops something, and empty if an object is
-	// not ready.
+	// Severity is "warning" if nothing waits for it yet, "blocking" if it stops something, and empty for a
+	// cause that a rule found.
 	Severity readiness.Severity `json:"severity,omitempty"`
 	// Transient reports whether the cause can go away by itself.
 	Transient bool     `json:"transient"`
@@ -49,7 +49,7 @@ type Link struct {
 	Message string `json:"message,omitempty"`
 }
 
-// maxDepth limits the depth of a walk: a cycle of owners ends there.
+// maxDepth limits the length of a chain.
 const maxDepth = 16
 
 // examine walks down from each root that is not ready, and matches ready roots against the rules with MatchReady. It

@@ -24,52 +24,64 @@ type deleteAndWait struct {
 
 // delete deletes one Cluster. Cluster API keeps it until all that belongs to it is gone. delete reports what it waits
 // for when that changes, and after each heartbeat.
-func (f deleteAndWait) delete(ctx context.Context, scope clusters.Scope, report pipeline.Reporter) error {
+func (d deleteAndWait) delete(ctx context.Context, scope clusters.Scope, report pipeline.Reporter) error {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	var reported time.Time
 	var last, awaited string
 	for {
-		cluster, leaving, err := f.observe(ctx, scope)
-		if err == nil && cluster == nil {
+		gone, err := d.request(ctx, scope, report)
+		if gone {
 			report.Progress("Cluster %s/%s is gone", scope.Namespace, scope.Cluster)
 			return nil
 		}
-		if err == nil && !cluster.Deleting {
-			if err = f.cluster.Delete(ctx, unstructuredOf(cluster.Object)); client.IgnoreNotFound(err) == nil {
-				report.Progress("deleting %s", cluster)
-			}
-		}
-		if err != nil {
+		if awaited = d.awaited(ctx, scope); err != nil {
 			awaited = err.Error()
-		} else {
-			awaited = waitsFor(leaving)
 		}
-		if awaited != last || f.now().Sub(reported) >= f.heartbeat {
+		if awaited != last || d.now().Sub(reported) >= d.heartbeat {
 			report.Waiting(fmt.Sprintf("the end of Cluster %s/%s: %s", scope.Namespace, scope.Cluster, awaited), nil)
-			last, reported = awaited, f.now()
+			last, reported = awaited, d.now()
 		}
 		select {
 		case <-ctx.Done():
 			return fault.Retryable(fmt.Errorf("Cluster %s/%s is not gone yet, it waits for %s: %w", scope.Namespace,
 				scope.Cluster, awaited, ctx.Err()), fault.ComponentStuck,
-				"Its controllers go on. See what the objects wait for, put that right, and run the same command again.")
+				"Its controllers continue. See what the objects wait for, correct that, and run the same command again.")
 		case <-tick.C:
 		}
 	}
 }
 
-// observe returns the Cluster, and the objects of its namespace that are being deleted. The Cluster is nil when it is
-// gone.
-func (f deleteAndWait) observe(ctx context.Context, scope clusters.Scope) (*capi.Cluster, []capi.Leaving, error) {
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+// requestTimeout limits one observation, or one deletion.
+const requestTimeout = 15 * time.Second
+
+// request requests the deletion of the Cluster, once. It reports whether the Cluster is gone.
+func (d deleteAndWait) request(ctx context.Context, scope clusters.Scope, report pipeline.Reporter) (gone bool,
+	err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	cluster, err := clusters.Own(ctx, f.cluster, scope)
+	cluster, err := clusters.Own(ctx, d.cluster, scope)
 	if err != nil || cluster == nil {
-		return nil, nil, err
+		return err == nil, err
 	}
-	leaving, err := capi.Deleting(ctx, f.cluster, scope.Namespace)
-	return cluster, leaving, err
+	if cluster.Deleting {
+		return false, nil
+	}
+	if err = client.IgnoreNotFound(d.cluster.Delete(ctx, unstructuredOf(cluster.Object))); err == nil {
+		report.Progress("deleting %s", cluster)
+	}
+	return false, err
+}
+
+// awaited names what the Cluster waits for. An error is named, and does not keep the Cluster from being deleted.
+func (d deleteAndWait) awaited(ctx context.Context, scope clusters.Scope) string {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	leaving, err := capi.Deleting(ctx, d.cluster, scope.Namespace)
+	if err != nil {
+		return fmt.Sprintf("its controllers (not known for what: %v)", err)
+	}
+	return waitsFor(leaving)
 }
 
 // waitsFor names each object that is not gone yet, with the reason of its controller, or with its finalizers.

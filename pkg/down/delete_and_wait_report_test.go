@@ -27,6 +27,26 @@ func (c *counting) Progress(format string, args ...any) {
 
 func (c *counting) Waiting(what string, _ []event.Object) { c.waiting = append(c.waiting, what) }
 
+// The list of what is being deleted is for people: a kind that cannot be listed does not keep the Cluster.
+func TestAClusterIsDeletedWithoutTheListOfTheRest(t *testing.T) {
+	c := cluster(t, "bootstrap", clusterObject("ns", "demo"))
+	c.Client = interceptor.NewClient(c.Client.(client.WithWatch), interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if kind := list.GetObjectKind().GroupVersionKind().Kind; kind != "ClusterList" {
+				return fmt.Errorf("list %s: the conversion webhook is silent", kind)
+			}
+			return c.List(ctx, list, opts...)
+		}})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := (deleteAndWait{cluster: c, heartbeat: time.Minute, now: time.Now}).delete(ctx, own,
+			silence{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A Cluster is deleted once. What the run waits for is reported when it changes and at each heartbeat.
 func TestAClusterIsDeletedOnce(t *testing.T) {
 	c := cluster(t, "bootstrap", clusterObject("ns", "demo", func(c *clusterv1.Cluster) {

@@ -45,7 +45,8 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := d.others.requireNone(ctx, o); err != nil {
 		return err
 	}
-	// Before the deletion begins, the management cluster must answer which other clusters it manages.
+	// After a requested teardown, the deletion begins only once the management cluster has answered: it may manage
+	// other clusters.
 	if self := o.Bootstrap.Holds.Cluster(d.scope.Cluster); self != nil && !self.Deleting &&
 		o.Bootstrap.TeardownRequested && o.Management.State == clusters.ManagementSilent {
 		return observation{o}.silentManagement(d.world.request(o),

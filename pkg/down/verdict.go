@@ -27,7 +27,7 @@ const (
 	// the management cluster holds its definition, or a part of it: move it into a bootstrap cluster
 	moveBack decision = "move back"
 	remove   decision = "delete" // the bootstrap cluster holds the definition: delete the Cluster there
-	sweep    decision = "sweep"  // no cluster holds it, and no machine of it exists: delete the leftovers
+	sweep    decision = "sweep"  // no cluster holds it, and no machine of it is known: delete the leftovers
 	start    decision = "start"  // something managed is stopped: start it, and observe again
 	refuse   decision = "refuse" // it is not known what to do, or it would lose something
 )
@@ -81,7 +81,7 @@ func (o observation) inBootstrap(r request) verdict {
 	gone := verdict{decision: remove,
 		reason: "the bootstrap cluster holds the definition: the Cluster is deleted there"}
 	switch {
-	case o.Bootstrap.TeardownRequested: // that was checked before the mark was set
+	case o.Bootstrap.TeardownRequested: // deletion.run checks for workload clusters
 		return gone
 	case o.Management.State == clusters.ManagementActive, o.Management.State == clusters.ManagementPaused:
 		return o.between(r)
@@ -188,7 +188,7 @@ func (o observation) withoutDefinition(r request) verdict {
 		return o.silentManagement(r, "only it can delete what it has made")
 	case notChecked:
 		return refused(fault.New(fault.ClusterUnreachable,
-			fmt.Sprintf("no kubeconfig names the management cluster %s, and %s cannot be asked what exists of it",
+			fmt.Sprintf("no kubeconfig names the management cluster %s, and %s cannot list its machines",
 				r.cluster, r.place),
 			"Name its kubeconfig with --kubeconfig FILE. "+clusters.RecoverHint(r.environment)))
 	case o.MachinesErr != nil:
@@ -216,13 +216,13 @@ func (o observation) silentManagement(r request, because string) verdict {
 			"Name its kubeconfig with --kubeconfig FILE. "+clusters.RecoverHint(r.environment)+
 				" If it cannot be brought back, delete all that can be found: "+remove))
 	}
-	hint := o.AnswerHint(r.environment, "Wait a few minutes, and run the same command again. Else start what it runs "+
-		"on, or restore the network in between. Its kubeconfig is "+named+".")
+	hint := o.AnswerHint(r.environment, "Wait a few minutes, and run the same command again. Else start its machines, "+
+		"or restore the network in between. Its kubeconfig is "+named+".")
 	if !o.Management.Answered { // a cluster that answered a moment ago is not gone
 		hint += " If it cannot be brought back, delete all that can be found: " + remove
 	}
 	err := fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err)
-	if clusters.Answered(o.Management.Err) {
+	if clusters.Rejects(o.Management.Err) {
 		return silent(err, nil, hint)
 	}
 	return verdict{decision: refuse, retryable: true, refusal: fault.Retryable(err, fault.ClusterUnreachable, hint)}
@@ -230,7 +230,7 @@ func (o observation) silentManagement(r request, because string) verdict {
 
 func refused(err error) verdict { return verdict{decision: refuse, refusal: err} }
 
-// silent refuses because of a cluster that may answer soon. The code and hint of cause, if it is not nil, come first.
+// silent refuses, and lets the run observe again. The code and hint of cause take precedence, if it is not nil.
 func silent(err, cause error, hint string) verdict {
 	code := fault.ClusterUnreachable
 	if cause != nil {

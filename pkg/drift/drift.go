@@ -76,6 +76,7 @@ type Object struct {
 //   - From is nil if the field is added.
 //   - To is nil if the field is removed.
 //   - Both are nil if neither may be shown.
+//   - For values, both are short text, and "none" means not set.
 type Field struct {
 	Path string `json:"path"` // a value's path with dots, or a JSON pointer to an object's field
 	From any    `json:"from,omitempty"`

@@ -165,6 +165,10 @@ func pruneResult(ctx context.Context, cluster *kube.Cluster, prune bool, id obje
 	change Change, exists bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
+	// The inventory's version may no longer be served, and the kind in another one.
+	if mapping, err := cluster.RESTMapper().RESTMapping(id.GroupKind); err == nil {
+		version = mapping.GroupVersionKind.Version
+	}
 	existing := &metav1.PartialObjectMetadata{}
 	existing.SetGroupVersionKind(id.GroupKind.WithVersion(version))
 	err = cluster.Get(ctx, client.ObjectKey{Namespace: id.Namespace, Name: id.Name}, existing)

@@ -72,7 +72,7 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 	clusters, noAnswer := c.connect(ctx, f)
 	var parts []part
 	secretsKnown := map[*kube.Cluster]bool{}
-	for _, cluster := range clusters { // the redactor must know all secrets before the first line is written
+	for _, cluster := range clusters { // first: later parts are written only for clusters whose Secrets are known
 		parts = append(parts, part{"Secrets of the " + cluster.Name + " cluster",
 			func(ctx context.Context) { secretsKnown[cluster] = c.secrets(ctx, f, cluster) }})
 	}
@@ -145,7 +145,7 @@ func (p part) within(ctx context.Context, shares int, f *folder) {
 	}
 	p.collect(ctx)
 	if ctx.Err() != nil {
-		f.problem("the rest of %s: timed out", p.what)
+		f.problem("the rest of %s: %v", p.what, context.Cause(ctx))
 	}
 }
 

@@ -1,16 +1,14 @@
 package evidence
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
@@ -112,40 +110,8 @@ func (l podLog) fileName() string {
 	return fmt.Sprintf("%s.%s.%s%s", l.namespace, l.pod, l.container, suffix)
 }
 
-// read returns the end of the log. The request has no LimitBytes, because an API server then leaves out the newest
-// lines.
+// read returns the end of the log.
 func (l podLog) read(ctx context.Context, client kubernetes.Interface) (string, error) {
-	lines := int64(logLines)
-	stream, err := client.CoreV1().Pods(l.namespace).GetLogs(l.pod, &corev1.PodLogOptions{
-		Container: l.container, Previous: l.previous, TailLines: &lines,
-	}).Stream(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer stream.Close()
-	return readTail(stream, logBytes)
-}
-
-// readTail reads all of from and returns the last complete lines of at most limit bytes. Half a line could hold half a
-// secret, which the redactor would not find. It keeps at most twice the limit in memory, and one buffer more.
-func readTail(from io.Reader, limit int) (string, error) {
-	var tail []byte
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(buffer)
-		tail = append(tail, buffer[:n]...)
-		if len(tail) > 2*limit {
-			tail = append(tail[:0], tail[len(tail)-limit-1:]...) // one byte more shows whether the first line is whole
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	if len(tail) > limit {
-		_, tail, _ = bytes.Cut(tail[len(tail)-limit-1:], []byte("\n"))
-	}
-	return string(tail), nil
+	return kube.LogTail(ctx, client, l.namespace, l.pod, corev1.PodLogOptions{Container: l.container,
+		Previous: l.previous, TailLines: ptr.To(int64(logLines))}, logBytes)
 }

@@ -1,14 +1,12 @@
 package evidence
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/iotest"
 
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
@@ -38,33 +36,19 @@ func TestLongLogsKeepTheNewestLines(t *testing.T) {
 	}
 }
 
+// The code of the outermost fault decides the exit code, and several faults may have one message.
+func TestTheFirstCodeOfAMessageStays(t *testing.T) {
+	inner := fault.New(fault.PivotFailed, "paused", "")
+	if got := chain(fault.Wrap(inner, fault.PivotRefused, "")); len(got) != 1 || got[0] != "[pivot/refused] paused" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestLongNamesAreShortened(t *testing.T) {
 	for _, length := range []int{maxNameLength, maxNameLength + 1, 2 * maxNameLength} {
 		name := fileName(strings.Repeat("a", length/2) + strings.Repeat("b", length-length/2))
 		if len(name) != maxNameLength || name[0] != 'a' || name[len(name)-1] != 'b' {
 			t.Errorf("%d bytes give %d bytes: %s", length, len(name), name)
 		}
-	}
-}
-
-func TestReadTail(t *testing.T) {
-	for name, row := range map[string]struct{ text, want string }{
-		"short":              {"one\ntwo\n", "one\ntwo\n"},
-		"as long as allowed": {"123456789\n", "123456789\n"},
-		"cut within a line":  {"123456\n89\nlast\n", "89\nlast\n"},
-		"cut at a line":      {"first\n123456789\n", "123456789\n"},
-		"one long line":      {strings.Repeat("x", 100), ""},
-		"no line break":      {"123456789\nlast", "last"},
-	} {
-		for _, reader := range []io.Reader{strings.NewReader(row.text),
-			iotest.OneByteReader(strings.NewReader(row.text))} {
-			if got, err := readTail(reader, 10); got != row.want || err != nil {
-				t.Errorf("%s: %q, %v, want %q", name, got, err, row.want)
-			}
-		}
-	}
-	cut := io.MultiReader(strings.NewReader("one\n"), iotest.ErrReader(io.ErrUnexpectedEOF))
-	if _, err := readTail(cut, 10); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("a broken stream: %v", err)
 	}
 }

@@ -60,12 +60,15 @@ func chain(err error) []string {
 			return
 		}
 		message := strings.ReplaceAll(err.Error(), "\n", " | ")
-		if _, known := indexes[message]; !known {
-			indexes[message] = len(messages)
+		i, known := indexes[message]
+		if !known {
+			i = len(messages)
+			indexes[message] = i
 			messages = append(messages, message)
 		}
-		if f, isFault := err.(*fault.Fault); isFault { //nolint:errorlint // walk visits every error of the tree
-			messages[indexes[message]] = fmt.Sprintf("[%s] %s", f.Code, message)
+		f, isFault := err.(*fault.Fault)       //nolint:errorlint // walk visits every error of the tree
+		if isFault && messages[i] == message { // the outermost code is the one of the exit code
+			messages[i] = fmt.Sprintf("[%s] %s", f.Code, message)
 		}
 		switch e := err.(type) { //nolint:errorlint // walk visits every error of the tree
 		case interface{ Unwrap() []error }:

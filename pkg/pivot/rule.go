@@ -12,7 +12,7 @@ type Rule string
 
 // The rules of a move.
 const (
-	// the management cluster's Cluster exists, is provisioned and not being deleted
+	// every Cluster of the namespace is provisioned, and none is being deleted
 	RuleCluster Rule = "cluster"
 	// there is something to move, and everything that belongs to it or that it needs would move
 	RuleObjects     Rule = "objects"
@@ -72,8 +72,7 @@ var rulesBackOnRetry = []check{
 
 var rulesBack = slices.Concat(rulesBackOnRetry, []check{checkTarget})
 
-// rulesOfSides are the rules about the two clusters themselves. Neither waiting nor deleting objects at the source
-// makes them pass.
+// rulesOfSides are the rules about the two clusters themselves. They need no objects at the source.
 var rulesOfSides = []check{checkLabels, checkProviders, checkPermissions, checkWebhooks, checkHealth}
 
 // guards returns the rules of this move. isRetry reports whether an earlier move may have created something on

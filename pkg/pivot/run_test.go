@@ -107,7 +107,7 @@ func TestRunStopsBeforeTheMove(t *testing.T) {
 			if slices.Contains(r.steps, "move") {
 				t.Error("the move was started")
 			}
-			if left, _ := filepath.Glob(filepath.Join(r.BackupDir, ".incomplete-*")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(r.BackupDir, ".*")); len(left) > 0 {
 				t.Errorf("an incomplete backup was left: %v", left)
 			}
 		})

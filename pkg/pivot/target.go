@@ -37,7 +37,8 @@ func ReadTarget(ctx context.Context, target clusters.Side, scope clusters.Scope,
 // Graph returns the objects as they would be on the target.
 func (t *Target) Graph() *capi.Graph { return t.v.source }
 
-// Left returns the objects that clusterctl would leave out, because nothing among the objects owns them.
+// Left returns the objects that clusterctl would leave out: nothing among the objects owns them, or one of their
+// owners does not move.
 func (t *Target) Left() []capi.Object { return missing(t.v.source.All(), t.v.source.Moves()) }
 
 // Providers returns the providers of the target.

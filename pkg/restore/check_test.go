@@ -80,6 +80,14 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		"the old cluster's etcd is lost for good": {func(t *testing.T, r *restoring) {
 			r.Force, r.old = true, listing(oldCluster(t, nil), apierrors.NewInternalError(context.DeadlineExceeded))
 		}, "", "", ""},
+		"the old cluster is active, and does not say what its Flux does": {func(t *testing.T, r *restoring) {
+			r.Force, r.old = true, reading(oldCluster(t, onlyCluster()),
+				apierrors.NewInternalError(context.DeadlineExceeded))
+		}, fault.RestoreRefused, "answers and holds Cluster management/mgmt (active)", ""},
+		"the old cluster is active, and its Flux may not be read": {func(t *testing.T, r *restoring) {
+			r.Force, r.old = true, reading(oldCluster(t, onlyCluster()),
+				apierrors.NewForbidden(schema.GroupResource{}, "", nil))
+		}, fault.RestoreRefused, "answers and holds Cluster management/mgmt (active)", ""},
 		"nobody has the old cluster's kubeconfig": {func(t *testing.T, r *restoring) {
 			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
 		}, fault.RestoreRefused, "the backup holds no kubeconfig of it", ""},
@@ -293,6 +301,15 @@ func TestAllReasonsAreSaidAtOnce(t *testing.T) {
 	if got := fault.Problems(err); len(got) != 3 {
 		t.Errorf("%d problems: %v", len(got), err)
 	}
+}
+
+// reading is a cluster in which only lists succeed.
+func reading(c client.Client, err error) client.Client {
+	return interceptor.NewClient(c.(client.WithWatch),
+		interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object,
+			...client.GetOption) error {
+			return err
+		}})
 }
 
 func listing(c client.Client, err error) client.Client {

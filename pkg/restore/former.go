@@ -30,7 +30,7 @@ type formerState string
 
 const (
 	formerSilent  formerState = "silent"  // no usable kubeconfig is known, or any error but 401 and 403
-	formerClosed  formerState = "closed"  // it answers 401 or 403, so its Clusters cannot be read
+	formerClosed  formerState = "closed"  // it answers 401 or 403 to one of the requests, and no Cluster was seen
 	formerHolds   formerState = "holds"   // it holds Clusters of the backup
 	formerApplies formerState = "applies" // it holds none of them, and its Flux would restore them
 	formerMoved   formerState = "moved"   // it holds none of them: a move took them away
@@ -98,16 +98,14 @@ func (input Input) probeThrough(ctx context.Context, kubeconfig []byte) formerMa
 		return formerManagement{state: formerSilent, err: err}
 	}
 	m := formerManagement{state: formerEmpty, host: host}
-	if m.err = m.read(ctx, c, input); m.err != nil {
-		m.state = formerSilent
-		if apierrors.IsUnauthorized(m.err) || apierrors.IsForbidden(m.err) {
-			m.state = formerClosed
-		}
-		return m
-	}
+	m.err = m.read(ctx, c, input)
 	switch {
-	case len(m.holds) > 0:
-		m.state = formerHolds
+	case len(m.holds) > 0: // also if Flux could not be read: a Cluster was seen
+		m.state, m.err = formerHolds, nil
+	case apierrors.IsUnauthorized(m.err), apierrors.IsForbidden(m.err):
+		m.state = formerClosed
+	case m.err != nil:
+		m.state = formerSilent
 	case len(m.active) > 0:
 		m.state = formerApplies
 	case m.moved:
@@ -171,7 +169,7 @@ func (input Input) managerKubeconfig() []byte {
 
 // connect creates a client from the kubeconfig in a backup, which anyone may have written. It must be self-contained,
 // and name neither programs nor files of this machine. It must contain a CA, which proves the server's identity. Errors
-// contain only its address.
+// never repeat its content.
 func connect(kubeconfig []byte) (client.Client, string, error) {
 	const wrong = "the kubeconfig of it cannot be used: "
 	checked, err := kube.Embedded(kubeconfig)

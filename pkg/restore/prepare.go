@@ -20,7 +20,8 @@ import (
 // verbs are those that a restore needs for the objects of a backup.
 var verbs = []string{"get", "list", "create", "patch"}
 
-// prepare checks the backup, the target and the cluster that was backed up, and refuses with all reasons at once.
+// prepare checks the backup, the target and the cluster that was backed up. It refuses an unusable backup and the same
+// cluster first, and then with all other reasons at once.
 func (input Input) prepare(ctx context.Context) (*restoration, error) {
 	if err := input.checkComplete(); err != nil {
 		return nil, input.ofBackup(err)

@@ -76,7 +76,7 @@ func printCauses(b *strings.Builder, causes []Cause, wide bool) {
 		}
 		confidence := ""
 		if !c.Lasting {
-			confidence = "    confidence: low, or the cause is transient\n"
+			confidence = "    confidence: low, or the cause may go away by itself\n"
 		}
 		oneline.Fprintf(b, "%s %s\n    object:     %s\n    remedy:     %s\n%s", c.sign(),
 			oneline.Of(c.Cause, causeLimit(wide)),
@@ -84,7 +84,7 @@ func printCauses(b *strings.Builder, causes []Cause, wide bool) {
 	}
 }
 
-// sign returns ✗ for causes that need a person and ? for causes that may go away.
+// sign returns ✗ for causes that need a person, and ? for all others.
 func (c Cause) sign() string {
 	if c.Lasting {
 		return "✗"

@@ -38,13 +38,12 @@ type Report struct {
 	Why           string `json:"why"`
 	Bootstrap     Side   `json:"bootstrap"`
 	Management    Side   `json:"management"`
-	// Machines are the machines that the provider lists. MachinesUnknown says why they could not be listed. Then the
-	// machines in the cluster count.
+	// Machines are the machines that the provider lists. MachinesUnknown says why they could not be listed.
 	Machines        []string `json:"machines"`
 	MachinesUnknown string   `json:"machinesUnknown,omitempty"`
 	// Causes are those that a diagnosis has found, if one ran.
 	Causes []Cause `json:"causes"`
-	// Health says whether the management cluster can act. Nil if its objects are not ready.
+	// Health says whether the management cluster can act. Nil unless it manages itself and its objects are ready.
 	Health *Health `json:"health,omitempty"`
 	// Drift is nil if there is nothing to compare with.
 	Drift *Drift `json:"drift,omitempty"`

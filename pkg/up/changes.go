@@ -146,7 +146,7 @@ func refuseChanges(changes []environment.Change, allowed []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return fault.New(fault.ChangeRefused, "this run would remove resources from the cluster: "+
+	return fault.New(fault.ChangeRefused, "this run would remove, replace or downgrade parts of the cluster: "+
 		strings.Join(removals, "; "),
 		"Nothing was changed. Use the last values again, or allow the change: --allow-changes "+
 			strings.Join(keys, ",")+".")

@@ -14,10 +14,10 @@ import (
 
 // PreviewPivot returns what a pivot would do with the two clusters as they are. It finds and identifies them as a run
 // does. It takes no lock and no lease, starts nothing, changes nothing in the clusters, and writes no file. An error
-// has the code fault.PivotRefused if there is nothing to pivot yet, and another code if that is not known.
+// has the code fault.PivotRefused if a pivot cannot start, and another code if that is not known.
 func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	d := u.decider
-	if _, err := d.AskEngine(ctx); err != nil { // it publishes ports on the machine where it runs
+	if _, err := d.AskEngine(ctx); err != nil { // its machine publishes the ports of API servers
 		return pivot.Preview{}, err
 	}
 	o, err := d.observeForPreview(ctx)
@@ -60,7 +60,7 @@ func (d *decider) observeForPreview(ctx context.Context) (clusters.Observation, 
 }
 
 // checkPreview returns why no pivot can be shown: one of the two clusters does not exist, is not known, or is not
-// managed by cluster-init. If both answer and are managed, a preview is possible whatever they hold.
+// managed by cluster-init, or a teardown was requested. Otherwise a preview is possible, whatever the clusters hold.
 func checkPreview(o clusters.Observation, v verdict, r request) error {
 	both := o.Bootstrap.Cluster != nil && o.Management.Cluster != nil
 	switch {

@@ -59,7 +59,7 @@ func (u *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) { return u.dec
 // Inputs describes what decides how long the run takes: machines, release, source, components, and whether it resumes
 // an earlier run. Only after the phase look is it known whether it resumes one. Runs with the same inputs take about as
 // long.
-func (u *Run) Inputs() string {
+func (u *Run) Inputs() string { // kept runs are compared by this text
 	spec := u.Environment.Spec().Cluster
 	parts := []string{fmt.Sprintf("%d control-plane machines and %d workers of %s", spec.ControlPlane.Replicas,
 		spec.Worker.Replicas, u.Environment.KubernetesVersion()),

@@ -22,6 +22,14 @@ type verdict struct {
 	retryable bool
 }
 
+// warn adds a warning to those that the verdict has.
+func (v *verdict) warn(warning string) {
+	if v.warning != "" {
+		warning = v.warning + "; " + warning
+	}
+	v.warning = warning
+}
+
 // decision is what `up` does next.
 type decision string
 
@@ -242,9 +250,9 @@ func (o observation) leftovers(r request) verdict {
 			strings.Join(left, ", "),
 		"Compare them with the management cluster (kubectl --kubeconfig "+oneline.Shell(r.source.Kubeconfig)+" -n "+
 			r.namespace+" get KIND NAME -o yaml). "+
-			"Create there what it lacks. If an object belongs to another cluster, move it there with clusterctl move: "+
-			"it is deleted with the bootstrap cluster. Then delete the remaining Secrets and ConfigMaps, and run the "+
-			"same command again. Ask before you delete anything else: with a Machine or an infrastructure object its "+
+			"Create there what it lacks. If another management cluster is to manage an object, move it there with "+
+			"clusterctl move: it is deleted with the bootstrap cluster. When none of the rest is needed, delete its "+
+			"Secrets and ConfigMaps, and run the same command again. Ask before you delete anything else: with a Machine or an infrastructure object its "+
 			"server is deleted.")}
 }
 
@@ -268,7 +276,7 @@ func (o observation) withoutDefinition(r request) verdict {
 	case clusters.BootstrapEmpty:
 		absent = verdict{decision: beforePivot, reason: "the bootstrap cluster answers, and holds no definition yet"}
 	}
-	return o.withoutMachines(r, absent)
+	return o.judgeAbsence(r, absent)
 }
 
 // pausedTarget refuses because the management cluster's own Cluster is paused, and no other cluster holds it.

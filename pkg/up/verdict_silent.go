@@ -12,9 +12,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// withoutMachines returns absent if no machine of the cluster exists. A second set of machines next to the first would
-// make two clusters of one name.
-func (o observation) withoutMachines(r request, absent verdict) verdict {
+// judgeAbsence returns absent if the evidence shows that the cluster does not exist, else a refusal. A second set of
+// machines next to the first would make two clusters of one name.
+func (o observation) judgeAbsence(r request, absent verdict) verdict {
 	silent := o.Management.State == clusters.ManagementSilent
 	switch {
 	case silent && o.Management.Answered:
@@ -50,9 +50,9 @@ func (o observation) withoutMachines(r request, absent verdict) verdict {
 	case silent && !o.LocalEvidence.Building:
 		return o.perhapsGone(r, "only its kubeconfig tells of it: it may manage itself where this run finds no machine")
 	case silent:
-		absent.warning = fmt.Sprintf("%s names a cluster that does not answer: as no pivot was made from here and no "+
+		absent.warn(fmt.Sprintf("%s names a cluster that does not answer: as no pivot was made from here and no "+
 			"machine of it exists in %s, it is taken for gone, and the file is renamed",
-			strings.Join(o.Management.Files, ", "), r.place)
+			strings.Join(o.Management.Files, ", "), r.place))
 	}
 	return absent
 }
@@ -61,11 +61,11 @@ func (o observation) withoutMachines(r request, absent verdict) verdict {
 // proves it. The provider cannot list machines: another machine or CI job may have built the cluster. A second cluster
 // of its name would work against it.
 func (o observation) perhapsBuilt(r request, absent verdict) verdict {
-	// The bootstrap cluster is by an earlier run that was allowed to begin.
+	// An earlier run created the bootstrap cluster, so it passed this check.
 	earlier := o.Bootstrap.State != clusters.BootstrapAbsent && r.bootstrapContainer != ""
 	if r.confirmedNew || earlier {
-		absent.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made "+
-			"some, stop now", r.place, r.cluster)
+		absent.warn(fmt.Sprintf("%s cannot list its machines: if an earlier run made some of %s, stop now", r.place,
+			r.cluster))
 		return absent
 	}
 	listHint := ""
@@ -126,7 +126,7 @@ func (o observation) silentManagement(r request, because string) verdict {
 		hint += " If nothing of the environment is needed: cluster-init cleanup " + r.environment + "."
 	}
 	err := fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err)
-	if clusters.Answered(o.Management.Err) { // wrong credentials and certificates do not go away by themselves
+	if clusters.Rejects(o.Management.Err) {
 		return verdict{decision: refuse, retryable: true, refusal: fault.Wrap(err, fault.ClusterUnreachable, hint)}
 	}
 	return verdict{decision: refuse, retryable: true, refusal: fault.Retryable(err, fault.ClusterUnreachable, hint)}

@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/wholefile"
 )
 
 // format is the version of the record file. No other version is read.
@@ -76,7 +76,7 @@ func (r *Record) Write() error {
 		return err
 	}
 	dir := filepath.Dir(r.Path)
-	if err := renameio.WriteFile(Marker(r.Path), text, 0o600, renameio.WithTempDir(dir)); err != nil {
+	if err := wholefile.Write(Marker(r.Path), text, 0o600); err != nil {
 		return err
 	}
 	return syncDir(dir)

@@ -14,12 +14,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/net/http/httpproxy"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/redirect"
+	"github.com/cluster-init/cluster-init/pkg/wholefile"
 )
 
 // Proxies are the proxy settings of an environment; all empty means those of the process environment.
@@ -103,7 +103,7 @@ func (f *HTTPFetcher) Fetch(ctx context.Context, address string) ([]byte, error)
 	}
 	if cached != "" {
 		_ = os.MkdirAll(f.CacheDir, 0o700) // an unwritable cache costs time only
-		_ = renameio.WriteFile(cached, data, 0o600, renameio.WithTempDir(f.CacheDir))
+		_ = wholefile.Write(cached, data, 0o600)
 	}
 	return data, nil
 }
