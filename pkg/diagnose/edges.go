@@ -14,7 +14,8 @@ func edges(u *unstructured.Unstructured) []health.Edge {
 	return health.Edges(u)
 }
 
-// mounted returns the Secrets and ConfigMaps in the volumes of a Pod. It does not cover projected volumes and variables.
+// mounted returns the Secrets and ConfigMaps in the volumes of a Pod. It covers neither projected volumes nor
+// variables.
 func mounted(u *unstructured.Unstructured) []health.Edge {
 	var list []health.Edge
 	volumes, _, _ := unstructured.NestedSlice(u.Object, "spec", "volumes")

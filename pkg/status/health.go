@@ -66,8 +66,8 @@ func healthFrom(o readiness.Observation) Health {
 	return h
 }
 
-// withHealth adds the health. A blocking finding of high confidence gives Progressing, incomplete checks Unknown. Whether a finding is
-// permanent, only a second observation shows.
+// withHealth adds the health. A blocking finding of high confidence gives Progressing, incomplete checks Unknown.
+// Whether a finding is permanent, only a second observation shows.
 func (r Report) withHealth(h Health) Report {
 	r.Health = &h
 	i := slices.IndexFunc(h.Findings, func(f Finding) bool {

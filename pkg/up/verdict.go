@@ -252,8 +252,8 @@ func (o observation) leftovers(r request) verdict {
 			r.namespace+" get KIND NAME -o yaml). "+
 			"Create there what it lacks. If another management cluster is to manage an object, move it there with "+
 			"clusterctl move: it is deleted with the bootstrap cluster. When none of the rest is needed, delete its "+
-			"Secrets and ConfigMaps, and run the same command again. Ask before you delete anything else: with a Machine or an infrastructure object its "+
-			"server is deleted.")}
+			"Secrets and ConfigMaps, and run the same command again. Ask before you delete anything else: with a "+
+			"Machine or an infrastructure object its server is deleted.")}
 }
 
 // withoutDefinition judges if the bootstrap cluster does not exist or never held anything.
