@@ -44,7 +44,7 @@ type (
 )
 
 // JUnit returns the events of one run as a JUnit report, with a testcase for each phase that started. A run that was
-// interrupted, or failed outside of its phases, has one more testcase, named after its command.
+// interrupted or failed outside of its phases has one more testcase, named after its command.
 func JUnit(events []event.Event) ([]byte, error) {
 	j := junit{open: -1}
 	for _, e := range events {
@@ -136,8 +136,8 @@ func (j *junit) failureOf(f *event.Failure) *junitFailure {
 	return &junitFailure{Type: f.Code, Message: oneline.Of(f.Message, 300), Text: text}
 }
 
-// close ends the open testcase of an interrupted run, and adds one for a failure outside of phases. Causes come after
-// the failed phase.
+// close ends the open testcase of an interrupted run, and adds one for a failure outside of phases. It appends the
+// causes to the failed testcase: their events follow the end of the phase.
 func (j *junit) close() {
 	interrupted := &event.Failure{Code: "interrupted", Message: "the run was interrupted",
 		Hint: "Run the same command again: it resumes."}

@@ -11,7 +11,7 @@ import (
 )
 
 // Live shows a run on a terminal. Past events scroll by as in Plain. Below them, a block shows the current phase and
-// its objects, repainted on each change.
+// its objects, repainted on each event and each tick.
 type Live struct {
 	screen  *Screen
 	colours bool
@@ -147,7 +147,7 @@ func (l *Live) object(o event.Object, at time.Time) {
 	known.Object = o
 }
 
-// waiting takes a heartbeat. It lists all awaited objects.
+// waiting takes a heartbeat. If it has objects, they are all that the phase waits for.
 func (l *Live) waiting(e event.Event) {
 	if l.phase != nil {
 		l.phase.remaining, l.phase.at, l.phase.delay = e.Remaining, e.Time, e.Delay
@@ -167,7 +167,7 @@ func (l *Live) waiting(e event.Event) {
 	}
 }
 
-// mostAhead is how many following phases have a line.
+// mostAhead is how many following phases have a line. If only one more follows, it has a line too.
 const mostAhead = 3
 
 // ahead returns the lines of the following phases.

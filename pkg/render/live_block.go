@@ -38,7 +38,7 @@ func (l *Live) block() []string {
 	return append(lines, l.ahead()...)
 }
 
-// byNeed sorts objects that wait for nothing else first.
+// byNeed sorts by the number of dependencies, so that objects without any come first.
 func byNeed(a, b *objectUnderWay) int {
 	if need := len(a.WaitsFor) - len(b.WaitsFor); need != 0 {
 		return need
@@ -61,7 +61,8 @@ func (l *Live) line(o *objectUnderWay, last bool, widest int, now time.Time) str
 	return text + paint(l.colours, colour, l.state(o))
 }
 
-// state returns what an object waits for, or its message, and how many objects wait for it.
+// state returns what an object waits for. Without dependencies, it returns the state, the number of objects behind it,
+// and the message.
 func (l *Live) state(o *objectUnderWay) string {
 	if len(o.WaitsFor) > 0 {
 		return "waits for " + oneline.Of(strings.Join(o.WaitsFor, ", "), 200)
@@ -76,7 +77,7 @@ func (l *Live) state(o *objectUnderWay) string {
 	return state
 }
 
-// behind returns how many objects wait for o, directly or indirectly.
+// behind returns how many objects of the same kind wait for o, directly or indirectly.
 func (l *Live) behind(o *objectUnderWay) int {
 	counted := map[string]bool{o.ID(): true}
 	names := []string{o.Name}

@@ -19,7 +19,7 @@ func paint(colours bool, colour, text string) string {
 	return colour + text + plainAgain
 }
 
-// coloured colours whole lines by the sign that they begin with.
+// coloured colours whole lines by their sign, which follows the time.
 func (l *Live) coloured(text string) string {
 	if !l.colours {
 		return text

@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// Plain writes lines for a person, each with the time since the run began: relevant changes, and heartbeats with the
-// objects that the run waits for.
+// Plain writes lines for a person: relevant changes, and heartbeats with the objects that the run waits for. Each line
+// has the time since the run began, except those of the result and the error.
 type Plain struct {
 	Verbose bool // also the lines of libraries and every message of an object
 
@@ -77,8 +77,8 @@ func (p *Plain) line(e event.Event, format string, args ...any) {
 	_, _ = fmt.Fprintf(p.out, "%7s  %s\n", seconds(e.Time.Sub(p.start)), fmt.Sprintf(format, args...))
 }
 
-// object writes a line if an object became ready, failed, suspended, deleted, or no longer ready. Heartbeats show
-// progressing objects; --verbose shows every message.
+// object writes a line if an object became ready, failed, suspended, deleting, deleted, or no longer ready. Heartbeats
+// show progressing objects; --verbose shows every message.
 func (p *Plain) object(e event.Event) {
 	o := *e.Object
 	text, before := p.news(o), p.last[o.ID()]
@@ -112,7 +112,7 @@ func (p *Plain) news(o event.Object) string {
 	return whole(o)
 }
 
-// whole returns the state of an object with what it waits for, or its message.
+// whole returns what an object waits for, or its state with its message.
 func whole(o event.Object) string {
 	switch {
 	case o.State != "Ready" && len(o.WaitsFor) > 0:
@@ -134,7 +134,7 @@ func because(o event.Object) string {
 	return strings.ToLower(o.State)
 }
 
-// mostAwaited is how many objects a heartbeat lists.
+// mostAwaited is how many objects a heartbeat or a delay lists.
 const mostAwaited = 4
 
 // waiting writes a heartbeat. Objects that wait for nothing else come first.

@@ -96,7 +96,7 @@ func (q *Queue) next(run *queuedRun) (e event.Event, is, over bool) {
 	return event.Event{}, false, run.ending
 }
 
-// end waits until the view has taken all events, while it still takes some.
+// end waits until the view has taken all events. It gives up when the view has taken none for patience.
 func (q *Queue) end(run *queuedRun) {
 	timer := time.NewTimer(q.patience)
 	defer timer.Stop()

@@ -29,8 +29,8 @@ func NewScreen(out io.Writer, size func() (width, height int), redact func(strin
 	return &Screen{out: out, size: size, redact: redact}
 }
 
-// Write writes text above the block, without control characters. A line without a line break hides the block until the
-// next write.
+// Write writes text above the block, without control characters. Text without a final line break hides the block until
+// a later write has one.
 func (s *Screen) Write(text []byte) (int, error) {
 	safe := string(text)
 	if s.redact != nil {
@@ -53,7 +53,8 @@ func (s *Screen) Own(text string) error {
 	return s.paint(text)
 }
 
-// Paint replaces the block by lines, cut to fit. Without lines it removes the block.
+// Paint replaces the block by lines, cut to fit. Without lines it removes the block. While text without a final line
+// break hides the block, Paint only stores the lines.
 func (s *Screen) Paint(lines []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
