@@ -9,14 +9,14 @@ import (
 // Node is a component of a cluster with its dependencies.
 type Node struct {
 	Object   event.Object // last seen state
-	WaitsFor []int        // other nodes
+	WaitsFor []int        // indexes of nodes of the same kind
 	// Critical reports whether it is on the critical path of a phase.
 	Critical bool
-	// Followed are the nodes of WaitsFor whose end decided its start on the critical path.
+	// Followed are those of WaitsFor whose end decided its start on the critical path.
 	Followed []int
 }
 
-// Components returns the components of a cluster that wait for each other by name, in the order of their first event.
+// Components returns the components of a cluster with their dependencies, in the order of their first event.
 func (t Timeline) Components(cluster string) []Node {
 	var nodes []Node
 	var names [][]string

@@ -107,7 +107,7 @@ func (g graph) gap(start, end time.Time, explained bool) []Segment {
 	return path
 }
 
-// names of tracks, as Kind/name.
+// names returns tracks as Kind/name, sorted.
 func (g graph) names(tracks []int) []string {
 	var names []string
 	for _, n := range tracks {

@@ -10,9 +10,8 @@ import (
 // worthSaying is the minimum delay to report. Smaller differences between runs are normal.
 const worthSaying = 10 * time.Second
 
-// Delay returns what delays the end of the run, and by how much. The delay is the difference to a phase whose objects
-// all take their usual time. If the objects are not known, the phase itself is the cause. Nil means no delay, or not
-// known.
+// Delay returns what delays the end of the run, and by how much, compared with a phase that takes its usual time. If no
+// object delays it, the phase itself can be the cause. Nil means no delay worth reporting, or not known.
 func (e *Estimate) Delay(at time.Time) *event.Delay {
 	earlier := e.alike()
 	if !e.knows() || e.phase == "" || len(earlier) == 0 {
@@ -41,7 +40,7 @@ func (e *Estimate) ofObjects(at time.Time, earlier []Timeline) *event.Delay {
 	if by < worthSaying {
 		return nil
 	}
-	for _, n := range slices.Clone(late) { // leave out objects that do not change the end
+	for _, n := range slices.Clone(late) { // leave out objects that hardly change the end
 		others := slices.DeleteFunc(slices.Clone(late), func(m int) bool { return m == n })
 		if by-o.delay(others) < worthSaying {
 			late = others
@@ -63,7 +62,7 @@ func (e *Estimate) outlook(at time.Time, earlier []Timeline) (outlook, bool) {
 	return outlook{graph: g, took: took, at: at}, known && !g.unclear(now.Histories)
 }
 
-// ofPhase returns by how much the current phase takes longer than usual.
+// ofPhase returns by how much the current phase takes longer than usual. Nil means not worth reporting, or not known.
 func (e *Estimate) ofPhase(at time.Time, earlier []Timeline) *event.Delay {
 	took := usual(e.phase, earlier)
 	if by := at.Sub(e.since) - took; took > 0 && by >= worthSaying {

@@ -23,8 +23,8 @@ type Estimate struct {
 	said    time.Duration // the last estimate: it never grows
 }
 
-// EstimateFrom returns the estimate from earlier runs of the same command and environment, newest first. Unfinished
-// runs do not count.
+// EstimateFrom returns the estimate from earlier runs of the same command and environment, newest first. Unfinished and
+// failed runs do not count.
 func EstimateFrom(earlier []Timeline) *Estimate {
 	e := &Estimate{run: newBuilder(), ended: map[string]PhaseState{}}
 	for _, t := range earlier {
@@ -47,8 +47,8 @@ func (e *Estimate) knows() bool {
 	return e.like || !slices.ContainsFunc(e.earlier, func(t Timeline) bool { return t.Inputs != "" })
 }
 
-// alike returns the earlier runs in which the same phases had work so far. A run that resumed another one does not
-// predict a new one.
+// alike returns the newest earlier runs in which the phases so far ended in the same state. A run that resumed another
+// one does not predict a new one.
 func (e *Estimate) alike() []Timeline {
 	var alike []Timeline
 	for _, t := range e.earlier {
@@ -65,7 +65,7 @@ func (e *Estimate) alike() []Timeline {
 	return alike
 }
 
-// phaseNames returns the names of the runs' phases, in the order of the last run that has them.
+// phaseNames returns each name of a phase in the runs once.
 func phaseNames(done []Timeline) []string {
 	var names []string
 	for _, t := range done {
@@ -91,7 +91,7 @@ func usual(name string, done []Timeline) time.Duration {
 	return median(took)
 }
 
-// median of none is 0.
+// median returns 0 without durations. It sorts took.
 func median(took []time.Duration) time.Duration {
 	if len(took) == 0 {
 		return 0
@@ -120,8 +120,8 @@ func (e *Estimate) Annotate(happened event.Event) event.Event {
 	return happened
 }
 
-// accountsFor reports whether the remaining time is known although something is late: nothing under way is late, and it
-// is part of the remaining time.
+// accountsFor reports whether the remaining time covers what is late: no object is late, and the usual time of the
+// objects fits into it.
 func (e *Estimate) accountsFor(late event.Delay, left time.Duration, at time.Time) bool {
 	still := e.ofComponents(at, e.alike())
 	return len(late.Objects) == 0 && still > 0 && still <= left+worthSaying
@@ -142,11 +142,11 @@ func (e *Estimate) Emit(happened event.Event) {
 	}
 }
 
-// patience is how much longer than usual a phase may take before earlier runs no longer predict it.
+// patience returns how long a phase may take before earlier runs no longer predict it. took is its usual duration.
 func patience(took time.Duration) time.Duration { return took + took/2 + 10*time.Second }
 
-// ofComponents returns the remaining time of the current phase if its objects take their usual time. Zero means not
-// known.
+// ofComponents returns the remaining time of the current phase if its objects take their usual time. Zero or less means
+// not known.
 func (e *Estimate) ofComponents(at time.Time, alike []Timeline) time.Duration {
 	if o, known := e.outlook(at, alike); known && len(o.tracks) > 0 {
 		return o.end(nil).Sub(at)
@@ -154,8 +154,8 @@ func (e *Estimate) ofComponents(at time.Time, alike []Timeline) time.Duration {
 	return 0
 }
 
-// Left returns the remaining time of the run. Zero means not known: a phase takes far longer than usual, or far more is
-// left than estimated before. The estimate never grows.
+// Left returns the remaining time of the run. Zero means not known, for example if a phase takes far longer than usual.
+// The estimate never grows.
 func (e *Estimate) Left(at time.Time) time.Duration {
 	if !e.knows() {
 		return 0
@@ -186,5 +186,5 @@ func (e *Estimate) Left(at time.Time) time.Duration {
 	return left
 }
 
-// near is the tolerated excess over the last estimate, as a fraction.
+// near is the divisor for the tolerated excess over the last estimate: an eighth of it.
 const near = 8

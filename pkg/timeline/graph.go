@@ -168,7 +168,7 @@ func (g graph) chain() []int {
 	return chain
 }
 
-// together returns the track n and those that were under way at the same time: any of them may have decided.
+// together returns the tracks with the same start and end as the track n: any of them may have decided.
 func (g graph) together(n int) []int {
 	var same []int
 	for i, t := range g.tracks {
@@ -202,8 +202,8 @@ func (g graph) delay(tracks []int) time.Duration {
 	return g.tracks[g.last()].end.Sub(end)
 }
 
-// without returns when the track m would have ended if the others had taken no time. A track's lag behind its
-// dependencies stays the same.
+// without returns when the track m would have ended if tracks had taken no time. A track's lag behind its dependencies
+// stays the same.
 func (g graph) without(tracks []int, m int, known map[int]time.Time) time.Time {
 	if end, done := known[m]; done {
 		return end

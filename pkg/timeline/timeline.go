@@ -25,7 +25,7 @@ const (
 // Phase is one phase of a run.
 type Phase struct {
 	Name, Title string
-	Start, End  time.Time // End of a phase that has not ended is that of the timeline
+	Start, End  time.Time // without an event for its end: the start of the next phase, or the End of the timeline
 	State       PhaseState
 	Message     string // why it was skipped or failed
 }
@@ -50,7 +50,7 @@ type Timeline struct {
 	Command, Environment string
 	// the inputs that determine the duration, from the last event
 	Inputs     string
-	Start, End time.Time // End of a run that has not ended is its last event
+	Start, End time.Time // times of the first and the last event
 	Finished   bool
 	Failure    *event.Failure
 	Phases     []Phase
@@ -63,7 +63,7 @@ type Timeline struct {
 // Elapsed is how long the run took.
 func (t Timeline) Elapsed() time.Duration { return t.End.Sub(t.Start) }
 
-// Unready returns the objects whose last state was not ready, in the order of their first event.
+// Unready returns the objects whose last state is neither Ready nor Deleted, in the order of their first event.
 func (t Timeline) Unready() []event.Object {
 	var unready []event.Object
 	for _, h := range t.Histories {
