@@ -28,7 +28,7 @@ type Keeper struct {
 // NewKeeper returns a Keeper for a run that will be kept in store.
 func NewKeeper(store Store) *Keeper { return &Keeper{store: store} }
 
-// Emit keeps e. With the event that ends the run its file is closed.
+// Emit buffers e until Begin, and writes it after that. It closes the file after the event that ends the run.
 func (k *Keeper) Emit(e event.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -49,7 +49,8 @@ func (k *Keeper) Emit(e event.Event) {
 	}
 }
 
-// Begin starts to keep the run, which changes something from now on. redact removes secrets from a text.
+// Begin creates the file of the run, writes the buffered events, and deletes the oldest runs. redact removes secrets
+// from a text.
 func (k *Keeper) Begin(redact func(string) string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -85,7 +86,7 @@ func (k *Keeper) Earlier(started event.Event) *timeline.Estimate {
 	return timeline.EstimateFrom(earlier)
 }
 
-// Err says why the run was not kept completely. Nil means that it was.
+// Err returns the first error of keeping the run, or of deleting old ones. Nil means none so far.
 func (k *Keeper) Err() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -57,7 +57,7 @@ func (l List) Print(out io.Writer) error {
 	return table.Flush()
 }
 
-// result is the result of the run, with the code of its error.
+// result returns the result of the run, with the code of its error or why its file cannot be read.
 func (r Recording) result() string {
 	switch {
 	case r.Unreadable != "":
@@ -68,8 +68,8 @@ func (r Recording) result() string {
 	return string(r.Result)
 }
 
-// Print writes the phases of the run with their times, its warnings, the objects that were not ready at the end, and
-// its error.
+// Print writes a summary of the run, its phases, critical path, warnings and error. If the run is not done, it adds the
+// objects that were not ready at the end.
 func (r Recording) Print(out io.Writer) error {
 	var b strings.Builder
 	oneline.Fprintf(&b, "cluster-init %s %s: %s\n", r.Command, r.Environment, r.result())
@@ -128,8 +128,8 @@ func (r Recording) phases() []string {
 // shortest is the minimum duration of a part of the critical path that gets a line.
 const shortest = time.Second
 
-// critical returns a line for each part of the critical path. If another part ran at the same time, the line also says
-// by how much this one delayed the end.
+// critical returns a line for each part of the critical path that took a second or more, and the explained share. A
+// line names the delay of the end if that is clearly shorter than the part.
 func (r Recording) critical() []string {
 	path := r.Timeline().CriticalPath()
 	var lines []string

@@ -17,7 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// Result is how a run ended.
+// Result is how a run ended, or that it still runs.
 type Result string
 
 // The results of runs.
@@ -25,7 +25,7 @@ const (
 	Done        Result = "done"
 	Failed      Result = "failed"
 	Running     Result = "running"     // its process still runs
-	Interrupted Result = "interrupted" // its process or machine was killed
+	Interrupted Result = "interrupted" // its last event is missing, and no process holds its lock
 	Unreadable  Result = "unreadable"  // the file cannot be read
 )
 
@@ -79,7 +79,7 @@ func (r Recording) Timeline() timeline.Timeline { return timeline.Of(r.Events) }
 
 const hintForm = "Give a file that \"cluster-init runs export\" or --output json wrote: one event per line."
 
-// decode reads one event per line. A killed run can leave half a line at the end.
+// decode reads one event per line. It drops an incomplete last line, which a killed run can leave.
 func decode(path string, content []byte) ([]event.Event, error) {
 	var events []event.Event
 	lines := bytes.Split(bytes.TrimRight(content, "\n"), []byte("\n"))

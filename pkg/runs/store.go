@@ -35,7 +35,7 @@ const (
 // Store is a folder that runs are kept in. It need not exist.
 type Store struct{ Dir string }
 
-// create creates the file of a run and locks it until this process ends.
+// create creates and locks the file of a run. The lock lasts until the file is closed, or this process ends.
 func (s Store) create(command, environment string, started time.Time) (*os.File, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func commandIn(path string) string {
 	return started.Command
 }
 
-// ids returns the kept runs, newest first.
+// ids returns the IDs of the kept runs, newest first.
 func (s Store) ids() ([]string, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -157,8 +157,8 @@ func (s Store) List() ([]Recording, error) {
 	return list, nil
 }
 
-// Find returns a run by "last", an ID from List, the beginning of exactly one ID, or the path of an exported file. If
-// there is none, the error has the code fault.RunUnknown.
+// Find returns a run by "last", an ID from List, the beginning of exactly one ID, or the path of a file. A path has a
+// separator or ends in .jsonl. If no kept run or several match, the error has the code fault.RunUnknown.
 func (s Store) Find(what string) (*Recording, error) {
 	if strings.ContainsRune(what, filepath.Separator) || strings.HasSuffix(what, suffix) {
 		return Read(what)
