@@ -19,11 +19,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// bound limits sending a trace, so that it does not delay the end of a run.
+// bound limits how long sending a trace delays the end of a run.
 const bound = 5 * time.Second
 
-// Wanted reports whether environment variables configure an OTLP endpoint. Other exporters are ignored, because they
-// would write to stdout.
+// Wanted reports whether environment variables configure an OTLP endpoint and do not disable it. Other exporters do not
+// count: console would write to stdout.
 func Wanted(getenv func(string) string) bool {
 	exporter := getenv("OTEL_TRACES_EXPORTER")
 	return (exporter == "" || exporter == "otlp") && getenv("OTEL_SDK_DISABLED") != "true" &&
