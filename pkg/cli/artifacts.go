@@ -60,10 +60,10 @@ func (o *artifactOptions) folder() (string, error) {
 type record struct {
 	event.Recorder
 	dir string
-	run *up.Run // nil until all input is checked
+	run *up.Run // nil until the input is checked and the run holds its lock
 }
 
-// keep writes the artifacts of a failed run. It reports its own errors as warnings.
+// keep writes the artifacts of a failed run, except after a usage error. It reports its own errors as warnings.
 func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished event.Event) {
 	if r.dir == "" || fault.CodeOf(err) == fault.Usage {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oci"
 )
 
-// applyOptions are the flags of up that change the values which it applies, for commands that compare with them.
+// applyOptions are those flags of up that change the applied values, for commands that compare with these.
 type applyOptions struct {
 	bundle  string
 	mirrors []string
@@ -19,7 +19,7 @@ func (o *applyOptions) flags(f *pflag.FlagSet, bundleUsage string) {
 	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
 }
 
-// of returns the environment as up with these flags applies it, and the bundle; nil: none was named.
+// of returns the environment as up with these flags applies it, and the bundle. Without --bundle the bundle is nil.
 func (o *applyOptions) of(env *environment.Environment) (*environment.Environment, *bundle.Bundle, error) {
 	mirrors, err := oci.ParseMirrors(o.mirrors)
 	if err != nil {
@@ -33,8 +33,8 @@ func (o *applyOptions) of(env *environment.Environment) (*environment.Environmen
 	return env, opened, err
 }
 
-// asApplied returns the environment with what a bundle, or none, and mirrors add to its values, and the mirrors of
-// both.
+// asApplied adds to the values of the environment what the bundle, which may be nil, and the mirrors need. It also
+// returns the mirrors of both.
 func asApplied(env *environment.Environment, opened *bundle.Bundle, mirrors []oci.Mirror) (*environment.Environment,
 	[]oci.Mirror, error) {
 	var err error

@@ -13,7 +13,7 @@ type recipientOptions struct {
 	sign string
 }
 
-// sealing is what they come to: who can open a backup, and who vouches for it.
+// sealing holds who can decrypt a backup, and who signs it.
 type sealing struct {
 	recipients backup.Recipients
 	signer     backup.Signer

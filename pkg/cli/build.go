@@ -71,7 +71,7 @@ func (o *buildOptions) flags(f *pflag.FlagSet, streams Streams, phases []string)
 	f.DurationVar(&o.total, "total-timeout", 0, "timeout of the whole run (default: none)")
 }
 
-// flagsOfUp registers the flags that `down` does not have.
+// flagsOfUp registers the flags of up and check that `down` lacks, or has with another meaning.
 func (o *buildOptions) flagsOfUp(f *pflag.FlagSet, allowChanges *[]string) {
 	f.StringVar(&o.newCluster, "new", "", "NAME of the cluster: confirm that it does not exist yet. Needed for the "+
 		"first run where machines cannot be listed (AWS); leave it out of CI jobs that run again")
@@ -98,7 +98,7 @@ func (o *buildOptions) needsNoEngine(opened *bundle.Bundle, makes provider.Provi
 		!makes.ReachesEngine()
 }
 
-// builtHere reports whether an earlier run with this state folder created a bootstrap cluster in an engine. Then the
+// builtHere reports whether the bootstrap cluster of an earlier run with this state folder may still exist. Then the
 // engine must be checked: the definition could be there.
 func builtHere(state string) bool {
 	_, err := os.Lstat(filepath.Join(state, clusters.BootstrapKubeconfigFile))

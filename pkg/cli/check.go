@@ -81,13 +81,13 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if err := up.ErrOf(found); err != nil {
-		return reportedError{err} // the report has said it
+		return reportedError{err} // the report shows it
 	}
 	return nil
 }
 
-// checkInput is the check of what the user gave, which has found err. With that it is not known what up would make:
-// then of the rest the machine alone can be looked at, if up needs it whatever it makes.
+// checkInput returns the finding for the input, whose check returned err. If err leaves the rest unknown, it also
+// checks this machine, unless --bootstrap-kubeconfig is given.
 func (o *buildOptions) checkInput(ctx context.Context, err error) []up.Finding {
 	found := []up.Finding{inputOf(err)}
 	if err != nil && ctx.Err() == nil && o.bootstrapKubeconfig == "" {
@@ -96,12 +96,12 @@ func (o *buildOptions) checkInput(ctx context.Context, err error) []up.Finding {
 	return found
 }
 
-// inputOf is the check of what the user gave, which has found err.
+// inputOf returns the finding for the input, whose check returned err.
 func inputOf(err error) up.Finding {
 	return up.Finding{Title: "environment, flags and source", Problems: fault.Problems(err)}
 }
 
-// checkReport is the answer of `check`. Its lists are never null.
+// checkReport is the output of `check`. Its lists are never null.
 type checkReport struct {
 	Type          string      `json:"type"` // "check"
 	SchemaVersion int         `json:"schemaVersion"`
@@ -160,7 +160,7 @@ func writeChecks(b *strings.Builder, checks []checkLine) {
 	}
 }
 
-// below sets the further lines of a text off below the first one: none of them begins as a line of ours does.
+// below indents further lines of a text, so that foreign text cannot imitate ours.
 func below(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
 func writeFailure(b *strings.Builder, p *event.Failure) {

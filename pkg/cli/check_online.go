@@ -19,11 +19,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// onlineBound bounds all requests of one check.
+// onlineBound bounds all requests of one finding.
 const onlineBound = 3 * time.Minute
 
-// checkImages checks that registries serve each image of Flux and of the components, in the way of a node, and the node
-// image in the way of the Docker engine.
+// checkImages checks that registries serve each image of Flux and of the components, with the mirrors and logins of
+// nodes. It checks the node image only if the Docker engine would have to pull it.
 func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environment, engine *docker.Client,
 	nodeImage string) up.Finding {
 	f := up.Finding{Title: "images"}
@@ -55,8 +55,8 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 	return f
 }
 
-// imagesOf returns the known images of Flux and of the components in both clusters, and notes on components with
-// unknown images. The error joins the reasons.
+// imagesOf returns the known images of Flux and of the components in both clusters. notes and the error name those that
+// are not known.
 func imagesOf(ctx context.Context, env *environment.Environment) (images, notes []string, err error) {
 	env, options, err := publishOptions(env, clusterinit.Content(), nil)
 	if err != nil {

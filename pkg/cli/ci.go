@@ -7,7 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/render"
 )
 
-// inCI says whether this process is a job of a CI system: all of them set CI.
+// inCI reports whether CI is set, as most CI systems do for their jobs.
 func inCI() bool {
 	switch strings.ToLower(os.Getenv("CI")) {
 	case "", "0", "false":
@@ -16,7 +16,7 @@ func inCI() bool {
 	return true
 }
 
-// folding returns how the CI system that runs this job folds lines; nil for one that is not known.
+// folding returns how the CI system that runs this job folds lines. Nil means not known.
 func folding() render.Folding {
 	switch {
 	case os.Getenv("GITHUB_ACTIONS") == "true":

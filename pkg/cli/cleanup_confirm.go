@@ -47,7 +47,7 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 	return nil
 }
 
-// unconfirmed is the error without the user's confirmation.
+// unconfirmed returns the error for a plan without the user's confirmation.
 func unconfirmed(s subject, plan cleanup.Plan) error {
 	message, hint := "dry run: "+oneline.Count(len(plan.Delete), "resource")+" would be deleted",
 		"Run it again with --yes to delete what is shown."
@@ -58,8 +58,8 @@ func unconfirmed(s subject, plan cleanup.Plan) error {
 	return fault.New(fault.ConfirmationRequired, message, hint)
 }
 
-// ask checks whether the resources in the plan may be deleted. With --force it only checks for another run, and an
-// empty plan needs no check.
+// ask checks whether the resources in the plan may be deleted. With --force it only checks for another run. With
+// --force and --yes, or an empty plan, it checks nothing.
 func (o *cleanupOptions) ask(ctx context.Context, s subject, plan cleanup.Plan) (cleanup.Permission, error) {
 	switch {
 	case plan.Empty(), o.force != "" && o.yes: // checked again when the leases are taken

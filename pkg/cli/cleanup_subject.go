@@ -38,7 +38,7 @@ func (o *cleanupOptions) subject(ctx context.Context, name string) (subject, err
 	return o.withFiles(s)
 }
 
-// clusterSubject resolves a cluster given without its environment: in Docker, and in the cloud if there is one.
+// clusterSubject resolves a cluster given without its environment: in Docker, and in the cloud if credentials are set.
 func (o *cleanupOptions) clusterSubject(ctx context.Context) (subject, error) {
 	// the name becomes that of a folder that is deleted
 	namespace, cluster, _ := strings.Cut(o.cluster, "/")

@@ -7,8 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Command returns the command tree, for those who make man pages and completions from it. Its streams are empty: it is
-// not there to be run.
+// Command returns the command tree, to generate man pages and completions. Its streams are empty: do not run it.
 func Command() *cobra.Command {
 	return newRoot(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 }

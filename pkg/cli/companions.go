@@ -19,7 +19,7 @@ type companionOptions struct {
 	junit, report string
 }
 
-// companion is one such file.
+// companion is one report file.
 type companion struct {
 	flag, path string
 	form       func([]event.Event) ([]byte, error)
@@ -31,7 +31,7 @@ func (o *companionOptions) flags(f *pflag.FlagSet) {
 		"history of each object, causes")
 }
 
-// wanted are the files that the user asked for.
+// wanted returns the files that the user requested.
 func (o companionOptions) wanted() []companion {
 	var files []companion
 	for _, c := range []companion{{"--junit", o.junit, render.JUnit}, {"--report", o.report, render.Report}} {

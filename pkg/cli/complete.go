@@ -83,7 +83,7 @@ func completeEnvironment(begun string) ([]cobra.Completion, cobra.ShellCompDirec
 		}
 	}
 	if len(found) == 0 {
-		return nil, cobra.ShellCompDirectiveFilterDirs // by the shell, which expands ~; it accepts no other names then
+		return nil, cobra.ShellCompDirectiveFilterDirs // the shell completes folders, and expands ~
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp
 	here, _ := os.ReadDir(".") // what cannot be read is not completed
@@ -97,7 +97,8 @@ func completeEnvironment(begun string) ([]cobra.Completion, cobra.ShellCompDirec
 	return found, directive
 }
 
-// runIDs returns the IDs of the saved runs, after "last". Runs that cannot be read are not completed.
+// runIDs returns "last" and the IDs of the kept runs, also of unreadable ones. It returns nothing if they cannot be
+// listed.
 func runIDs() []string {
 	store, err := runStore()
 	if err != nil {

@@ -96,7 +96,8 @@ func namesAt(keys []environment.Key, path string) []string {
 	return nil
 }
 
-// goesOn returns what follows a key: a level below it, its first entry, or its value.
+// goesOn returns the text after a key: "." before a key below it, "[0]." before its first entry, or "=" before its
+// value.
 func goesOn(keys []environment.Key, path string) string {
 	for _, k := range keys {
 		switch rest, below := k.Below(path); {

@@ -28,7 +28,8 @@ func (o *contentOptions) flags(f *pflag.FlagSet) {
 		"binary's")
 }
 
-// of returns the selected content. It refuses an incomplete folder.
+// of returns the selected content. It refuses a folder that is incomplete, or whose definitions differ from its
+// definitions.json.
 func (o *contentOptions) of() (fs.FS, error) {
 	if o.folder == "" {
 		return clusterinit.Content(), nil
@@ -48,13 +49,13 @@ func (o *contentOptions) of() (fs.FS, error) {
 	return repositoryContent{FS: clusterinit.Content(), repository: folder}, nil
 }
 
-// checkCheckout refuses the checkout that an environment's folder is in, if its chart knows other definitions than
-// those next to it: with --source git the cluster reads both from the repository. An environment elsewhere says nothing
-// of the repository.
+// checkCheckout refuses a checkout around the environment's folder whose definitions.json does not match its
+// definitions: with --source git the cluster reads both. A folder outside of a checkout says nothing about the
+// repository.
 func checkCheckout(environment string) error {
 	folder, err := filepath.Abs(environment)
 	if info, statErr := os.Stat(folder); err != nil || statErr != nil || !info.IsDir() {
-		return nil // one of the binary's, or it is said already
+		return nil // a built-in environment, or reported already
 	}
 	for ; ; folder = filepath.Dir(folder) {
 		if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(definitions.File))); err == nil {
@@ -69,8 +70,8 @@ func checkCheckout(environment string) error {
 	}
 }
 
-// publishOptions are those of the content that counts, which is fsys. What a bundle adds to the binary's components, a
-// repository has itself.
+// publishOptions returns what up publishes from fsys. A repository needs no profile of a bundle: it has these
+// components itself.
 func (o *contentOptions) publishOptions(env *environment.Environment, fsys fs.FS, opened *bundle.Bundle) (
 	*environment.Environment, content.PublishOptions, error) {
 	env, options, err := publishOptions(env, fsys, opened)
@@ -86,7 +87,7 @@ type repositoryContent struct {
 	repository fs.FS
 }
 
-// Open opens a file of the repository, or of the binary where the repository's do not count.
+// Open opens the chart and the components from the repository, and everything else from this binary.
 func (c repositoryContent) Open(name string) (fs.File, error) {
 	switch first, _, _ := strings.Cut(name, "/"); first {
 	case "charts", "kustomize-components":

@@ -166,7 +166,7 @@ func (o *diagnoseOptions) opened(file io.Reader) (io.Reader, error) {
 	return plain, nil
 }
 
-// ofClusters returns the flags that apply to clusters and not to a file.
+// ofClusters returns the flags that --from refuses.
 func ofClusters() []string { return []string{"set", "values", "kubeconfig", "bootstrap-kubeconfig"} }
 
 // args accepts ENVIRONMENT, or no argument with --from.

@@ -11,7 +11,7 @@ import (
 )
 
 // dockerConfig returns the user's credentials for one registry, from their Docker configuration, in the form of a
-// pull secret; nil when the registry is read anonymously.
+// pull secret. Nil means that they have none for it.
 func dockerConfig(prefix string) ([]byte, error) {
 	repository, err := name.NewRepository(prefix + "/cluster-init")
 	if err != nil {

@@ -138,7 +138,7 @@ func (o *downOptions) runOf(b *resolved, s subject, sink event.Sink) *down.Run {
 	}, b.parts)
 }
 
-// subject is the target of the final cleanup.
+// subject returns the target of the final cleanup. It refuses an administrator without --allow-admin.
 func (o *downOptions) subject(ctx context.Context, name string, b *resolved) (subject, error) {
 	env := b.environment
 	s := subject{name: name, state: b.subject.StateFolder,

@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// dryRun says what `up` would do. It is no run: no lock and no lease is taken, and nothing is kept.
+// dryRun reports what `up` would do. It is no run: it takes no lock and no lease, and keeps nothing.
 func (o *upOptions) dryRun(ctx context.Context, name string) error {
 	if files := o.output.companions.wanted(); len(files) > 0 {
 		return fault.New(fault.Usage, files[0].flag+" and --dry-run do not go together",
@@ -55,18 +55,18 @@ func (o *upOptions) dryRun(ctx context.Context, name string) error {
 		err = fault.Join(err, s.Unknown)
 	}
 	if err != nil {
-		return reportedError{err} // the report has said it
+		return reportedError{err} // the report shows it
 	}
 	return nil
 }
 
-// dryRunReport is the answer of `up --dry-run`. Its lists are never null.
+// dryRunReport is the output of `up --dry-run`. Its lists are never null.
 type dryRunReport struct {
 	Type          string      `json:"type"` // "dry-run"
 	SchemaVersion int         `json:"schemaVersion"`
 	Environment   string      `json:"environment"`
 	Checks        []checkLine `json:"checks"`
-	Phases        []phaseLine `json:"phases"` // empty where a check has a problem
+	Phases        []phaseLine `json:"phases"` // empty if a check has a problem
 }
 
 // phaseLine is a phase, and what it would do.
@@ -75,7 +75,7 @@ type phaseLine struct {
 	Title string `json:"title"`
 	// State is "done" (there is nothing to do), "would run" or "unknown".
 	State string `json:"state"`
-	// Does is what it does when it runs, Seen why there is nothing to do.
+	// Does says what it does when it runs, Seen why there is nothing to do.
 	Does    string         `json:"does"`
 	Seen    string         `json:"seen,omitempty"`
 	Problem *event.Failure `json:"problem,omitempty"`

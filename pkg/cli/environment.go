@@ -29,7 +29,7 @@ type environmentOptions struct {
 	given          *pflag.FlagSet // all flags of the command
 }
 
-// mostOfInput is the maximum number of bytes that are read from the standard input.
+// mostOfInput is the maximum size in bytes of the standard input, and of a kubeconfig for restore.
 const mostOfInput = 16 << 20
 
 // flags registers the flags. The standard input is read once, and only for --values -.

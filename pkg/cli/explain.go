@@ -49,7 +49,7 @@ components.capd.enabled.`,
 	return c
 }
 
-// explained are a key and those right below it.
+// explained returns a key and the keys directly below it.
 func explained(key string) (explanation, error) {
 	keys, err := environment.Keys(clusterinit.Content())
 	if err != nil {
@@ -71,14 +71,15 @@ func explained(key string) (explanation, error) {
 	return e, fault.New(fault.Usage, fmt.Sprintf("the chart has no value %q", key), hint)
 }
 
-// explanation is the answer of `explain`. The first key is the one that was asked for, unless that was none.
+// explanation is the output of `explain`. The first key is the requested one. Without a requested key, all are of the
+// first level.
 type explanation struct {
 	Type          string            `json:"type"`
 	SchemaVersion int               `json:"schemaVersion"`
 	Keys          []environment.Key `json:"keys"`
 }
 
-// Print writes a paragraph a key.
+// Print writes a paragraph for each key.
 func (e explanation) Print(out io.Writer) error {
 	for _, k := range e.Keys {
 		required := ""
@@ -99,7 +100,7 @@ func (e explanation) Print(out io.Writer) error {
 	return nil
 }
 
-// standard is a key's default in one line; that of a map is with the keys below it.
+// standard returns the default of a key in one line. It is empty for a map, whose keys have their own defaults.
 func standard(k environment.Key) string {
 	if _, isMap := k.Default.(map[string]any); isMap || k.Default == nil {
 		return ""

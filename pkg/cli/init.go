@@ -66,10 +66,10 @@ init never overwrites a file.`,
 	return c
 }
 
-// clusterName is the form of names of clusters, as the chart's schema has it.
+// clusterName matches the names of clusters that the chart's schema allows. checkClusterName limits their length.
 var clusterName = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
-// args are ENVIRONMENT and DIR, or DIR alone where a folder is converted.
+// args accepts ENVIRONMENT and DIR, or only DIR with --from-sylva.
 func (o *initOptions) args(c *cobra.Command, args []string) error {
 	if o.sylva != "" {
 		return exactlyOne("DIR")(c, args)
@@ -114,7 +114,8 @@ func (o *initOptions) run(ctx context.Context, from, dir string) error {
 	return o.output.show(o.streams, made)
 }
 
-// files are those of the new environment, which made learns about.
+// files returns the files of the new environment. For a converted one, it records in made what was converted and what
+// was not.
 func (o *initOptions) files(ctx context.Context, folder string, made *newEnvironment) (map[string][]byte, error) {
 	if o.sylva != "" {
 		files, converted, err := convert(ctx, o.sylva, folder, o.name)
@@ -132,7 +133,7 @@ func (o *initOptions) files(ctx context.Context, folder string, made *newEnviron
 		Derive: derive}, folder, name)
 }
 
-// shellWord is a folder as an argument of another command.
+// shellWord returns a folder as an argument for a shell, with ./ before a name without a separator.
 func shellWord(dir string) string {
 	if !strings.ContainsRune(dir, filepath.Separator) {
 		dir = "." + string(filepath.Separator) + dir
@@ -143,10 +144,10 @@ func shellWord(dir string) string {
 	return dir
 }
 
-// writtenFiles are the paths of files that this run has written, after that of the folder if this run has made it.
+// writtenFiles are the paths that this run created: its folder, if the parent existed, and then the files.
 type writtenFiles []string
 
-// takeBack deletes them.
+// takeBack deletes them, the folder last.
 func (w writtenFiles) takeBack() (err error) {
 	for _, path := range slices.Backward(w) {
 		err = errors.Join(err, os.Remove(path))
@@ -154,7 +155,7 @@ func (w writtenFiles) takeBack() (err error) {
 	return err
 }
 
-// writeNew writes files into a folder that has none of them. With an error it returns what it has written before.
+// writeNew writes files into a folder that has none of them. If it fails, it returns what it has created before.
 func writeNew(folder string, files map[string][]byte) (written writtenFiles, err error) {
 	if err := os.Mkdir(folder, 0o755); err == nil {
 		written = append(written, folder)
@@ -182,7 +183,7 @@ func writeNew(folder string, files map[string][]byte) (written writtenFiles, err
 	return written, nil
 }
 
-// modeOf is who may read a file: secrets are their owner's.
+// modeOf returns the mode of a file. Only its owner may read a file of secrets.
 func modeOf(name string) fs.FileMode {
 	if name == environment.OwnSecretsFile {
 		return 0o600
@@ -190,14 +191,14 @@ func modeOf(name string) fs.FileMode {
 	return 0o644
 }
 
-// newEnvironment is the answer of `init`.
+// newEnvironment is the output of `init`.
 type newEnvironment struct {
 	Type          string   `json:"type"` // "environment"
 	SchemaVersion int      `json:"schemaVersion"`
 	Folder        string   `json:"folder"`
 	From          string   `json:"from"`
 	Files         []string `json:"files"`
-	// Of a folder of the original telco-cloud-init: what was taken over under another name, and what was not.
+	// Converted and NotConverted list what --from-sylva took over under another name, and what it did not.
 	Converted    []sylva.Said `json:"converted,omitempty"`
 	NotConverted []sylva.Left `json:"notConverted,omitempty"`
 	ToSet        []toSet      `json:"toSet,omitempty"`

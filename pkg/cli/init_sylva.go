@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/sylva"
 )
 
-// convert returns the files of an environment that says what a folder of the original telco-cloud-init says. name is
-// the cluster's; empty: the folder says it, or the new folder's name is it.
+// convert returns the files of an environment with the values of a folder of the original telco-cloud-init. An empty
+// name means the cluster's name in that folder, or else the name of the new folder.
 func convert(ctx context.Context, seed, folder, name string) (map[string][]byte, sylva.Converted, error) {
 	keys, err := environment.Keys(clusterinit.Content())
 	if err != nil {
@@ -40,13 +40,13 @@ func convert(ctx context.Context, seed, folder, name string) (map[string][]byte,
 	return files, c, nil
 }
 
-// toSet is what a converted environment lacks until its author has set or exported it.
+// toSet is what the user still has to set or export for a converted environment.
 type toSet struct {
 	Problem string `json:"problem"`
 	Hint    string `json:"hint,omitempty"`
 }
 
-// checkConverted refuses a converted environment that does not load. What it only lacks it returns.
+// checkConverted refuses an invalid converted environment. It returns what the user still has to set.
 func checkConverted(ctx context.Context, seed, folder string) ([]toSet, error) {
 	_, err := environment.Load(ctx, environment.Options{Name: folder, Content: clusterinit.Content(),
 		Variables: os.LookupEnv, Derive: derive})
@@ -59,17 +59,17 @@ func checkConverted(ctx context.Context, seed, folder string) ([]toSet, error) {
 			code == fault.ComponentCycle:
 			problems = append(problems, fault.Wrap(fmt.Errorf("convert %s: %w", seed, problem), code,
 				"Correct it in a copy of "+seed+", and convert the copy. No file was written."))
-		default: // a variable, or credentials, that the environment takes from where it is used
+		default: // a value, a variable or credentials that the user still has to set
 			lacks = append(lacks, toSet{problem.Error(), fault.HintOf(problem)})
 		}
 	}
 	return lacks, fault.Join(problems...)
 }
 
-// schemaLine tells editors where the schema of a file of values is.
+// schemaLine returns the line that names the schema of a values file for editors.
 func schemaLine() string { return "# yaml-language-server: $schema=" + environment.SchemaFile + "\n" }
 
-// convertedHeader says in the file what its author needs to know.
+// convertedHeader returns the comment at the top of the converted values: their origin, and what was not converted.
 func convertedHeader(seed string, c sylva.Converted) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s#\n# Values over those of %s, converted from %s.\n", schemaLine(), c.From, filepath.Base(seed))

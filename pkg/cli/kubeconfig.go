@@ -133,18 +133,18 @@ func lookingAt(ctx context.Context, name string, of *environmentOptions, by *piv
 	return &viewed{World: world, environment: env}, lacks, nil
 }
 
-// viewed is an environment and its clusters, for a command that changes nothing.
+// viewed is an environment and its clusters, for a command that changes nothing in them.
 type viewed struct {
 	*clusters.World
 	environment *environment.Environment
 }
 
-// use has the command work with the same environment with other values: what it compares, and the secrets that it masks.
+// use replaces the environment by the same one with other values, for comparisons and for masking secrets.
 func (v *viewed) use(env *environment.Environment) {
 	v.environment, v.Identity = env, clusters.IdentityOf(env)
 }
 
-// up returns a run of `up` that is asked for its verdict only.
+// up returns a run of `up` that only observes.
 func (v *viewed) up() *up.Run {
 	return up.New(up.Options{Subject: v.Subject, Environment: v.environment}, v.Parts)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// sanitized returns streams on which words of others are harmless: no control characters, no commands for the CI system
-// that keeps the log, and on Err no secrets. The last call has that system obey what comes after this program.
+// sanitized returns streams that drop control characters and disarm commands for CI systems. Err also masks secrets.
+// The returned function lets the CI system obey commands again.
 func sanitized(raw, s Streams) (Streams, func()) {
 	out, err := logOf(raw.Out), logOf(raw.Err)
 	if os.Getenv("GITHUB_ACTIONS") == "true" {
@@ -22,7 +22,7 @@ func sanitized(raw, s Streams) (Streams, func()) {
 	return s, func() { _ = writer.Close() }
 }
 
-// logOf says who reads a stream for commands. What goes to a file is data.
+// logOf returns how a CI system reads a stream. It reads no commands from a regular file.
 func logOf(stream io.Writer) oneline.Log {
 	if file, is := stream.(*os.File); is {
 		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {

@@ -97,8 +97,8 @@ var silenceLibraries = sync.OnceFunc(func() {
 	klog.SetLogger(logr.Discard())
 })
 
-// interrupted gives an error after the user's interrupt the code for it. If ctx has a cause with its own code, that one
-// counts.
+// interrupted gives an error after an interrupt or --total-timeout the matching code. It keeps an error that outlasts
+// an interrupt, and an error after any other cause.
 func interrupted(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && fault.CodeOf(cause) == fault.Timeout &&
 		fault.CodeOf(err) != fault.Timeout && errors.Is(err, context.Canceled) && !pipeline.OutlastsInterrupt(err) {

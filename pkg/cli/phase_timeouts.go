@@ -10,7 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// phaseTimeouts are bounds of single phases, as they were given.
+// phaseTimeouts are the values of --phase-timeout, as they were given.
 type phaseTimeouts struct{ given []string }
 
 // flags registers the flag of a command that has these phases.
@@ -24,8 +24,7 @@ func (o *phaseTimeouts) flags(f *pflag.FlagSet, phases []string) {
 	f.Lookup("phase-timeout").Annotations = map[string][]string{assigned: begun}
 }
 
-// parse returns the bounds by the names of phases, or all that is wrong with them. Whether there are such phases it
-// does not know.
+// parse returns the bounds by phase, or all problems. pipeline.WithBounds checks the names of the phases later.
 func (o *phaseTimeouts) parse() (map[string]time.Duration, error) {
 	bounds := map[string]time.Duration{}
 	var problems []error

@@ -83,7 +83,7 @@ func (o *pivotPlanOptions) run(ctx context.Context, name string) error {
 	return preview.Err(run.Environment.Name())
 }
 
-// resolve checks all input, as `up` does, for a run that only looks.
+// resolve checks all input, and returns a run that only observes.
 func (o *pivotPlanOptions) resolve(ctx context.Context, name string) (*up.Run, error) {
 	looking, _, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
 	if err != nil {

@@ -34,13 +34,13 @@ func (c *pivotClusters) check() error {
 		differ(c.bootstrapKubeconfig, c.kubeconfig))
 }
 
-// checkToLook is check for commands that write no kubeconfig: then the one that is named must be there.
+// checkToLook also requires the file of --kubeconfig, for commands that do not write it.
 func (c *pivotClusters) checkToLook() error {
 	return fault.Join(c.check(), readable("kubeconfig", c.kubeconfig))
 }
 
-// readable refuses a kubeconfig that a flag names and that is no file, or no kubeconfig. Which cluster it is of, the
-// cluster says.
+// readable refuses a flag's file that cannot be read, or has content that is no kubeconfig. It does not check which
+// cluster the file names.
 func readable(flag, path string) error {
 	if path == "" {
 		return nil
@@ -48,7 +48,7 @@ func readable(flag, path string) error {
 	if err := isFile(path); err != nil {
 		return fault.Wrap(fmt.Errorf("read --%s: %w", flag, err), fault.Usage, "Name a file that holds a kubeconfig.")
 	}
-	if isReplaceable(path) != nil { // reading a pipe would take from the one who reads it later
+	if isReplaceable(path) != nil { // a pipe can be read only once
 		return nil
 	}
 	if _, err := kube.ReadFile(path); err != nil {
@@ -57,7 +57,7 @@ func readable(flag, path string) error {
 	return nil
 }
 
-// differ refuses two flags that name one cluster. Whether a file is a kubeconfig at all is said by others.
+// differ refuses the same cluster for both flags. It ignores unreadable files: others report those.
 func differ(bootstrap, management string) error {
 	if bootstrap == "" || management == "" || isReplaceable(bootstrap) != nil || isReplaceable(management) != nil {
 		return nil
@@ -72,7 +72,7 @@ func differ(bootstrap, management string) error {
 	return clusters.SameAsBootstrap(management)
 }
 
-// subject is the management cluster of an environment, as it is found with these flags.
+// subject returns the management cluster of an environment, with the paths and addresses from these flags.
 func (c *pivotClusters) subject(env *environment.Environment) (clusters.Subject, error) {
 	state, err := stateFolder(env.ClusterName())
 	if err != nil {

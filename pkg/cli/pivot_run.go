@@ -17,7 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// pivotRunOptions are the flags of the commands that end or undo a pivot.
+// pivotRunOptions are the flags and phases of the commands that finish or undo a pivot.
 type pivotRunOptions struct {
 	environmentOptions
 	clusters      pivotClusters
@@ -101,8 +101,8 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 	}, nil)
 }
 
-// resolve checks all input, before anything is changed. What it returns besides the run looks at the same clusters,
-// and are the bounds of phases.
+// resolve checks all input, before anything is changed. It returns the run, how to observe the same clusters, and the
+// bounds of phases.
 func (o *pivotRunOptions) resolve(ctx context.Context, name string, leases *lease.Set) (*up.Run, func() *clusters.World,
 	map[string]time.Duration, error) {
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {

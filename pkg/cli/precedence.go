@@ -7,14 +7,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// givesWayTo is the annotation of a flag that lists those that it does not go together with. Where one of them is
-// typed, the variable of the flag does not count: what a machine always gives is not meant then.
+// givesWayTo is the annotation with the flags that a flag conflicts with. If one of them is typed, the environment
+// variable of the flag does not count.
 const givesWayTo = "cluster-init/gives-way-to"
 
-// anArgument stands there for what is no flag, as ENVIRONMENT.
+// anArgument represents the argument ENVIRONMENT in lists of flags.
 const anArgument = "ENVIRONMENT"
 
-// overriddenBy has the variables of some flags give way to what is typed.
+// overriddenBy makes the environment variables of the flags in names give way to the typed flags in to.
 func overriddenBy(f *pflag.FlagSet, to []string, names ...string) {
 	for _, name := range names {
 		if flag := f.Lookup(name); flag != nil {
@@ -26,8 +26,8 @@ func overriddenBy(f *pflag.FlagSet, to []string, names ...string) {
 	}
 }
 
-// typed are the flags of the command line, before any variable was read, and whether there is an argument. One that is
-// switched off asks for nothing.
+// typed returns the flags on the command line, and anArgument if there is an argument. A boolean flag counts only if it
+// is true. Call it before flags are set from variables.
 func typed(c *cobra.Command) []string {
 	var names []string
 	c.Flags().Visit(func(f *pflag.Flag) {
@@ -41,7 +41,7 @@ func typed(c *cobra.Command) []string {
 	return names
 }
 
-// isOverridden says whether a flag gives way to one of those that were typed.
+// isOverridden reports whether a flag gives way to a typed one.
 func isOverridden(flag *pflag.Flag, typed []string) bool {
 	return slices.ContainsFunc(flag.Annotations[givesWayTo],
 		func(name string) bool { return slices.Contains(typed, name) })

@@ -12,12 +12,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
 
-// derive finds out what an environment's variables stand for that clouds' own tools keep elsewhere.
+// derive returns the value of an environment's variable that the tools of a cloud keep elsewhere.
 func derive(ctx context.Context, name string) (string, bool, error) {
 	return known.Derive(ctx, os.LookupEnv, name)
 }
 
-// lookInto connects to where the environment's machines are, besides the Docker engine, or says that it cannot.
+// lookInto connects to the cloud of the environment's machines. If cleanup does not support that cloud, it records why
+// and what the user can do.
 func (s *subject) lookInto(ctx context.Context, env *environment.Environment) (err error) {
 	makes, err := known.Of(env, nil)
 	if err != nil {
@@ -40,7 +41,7 @@ func (s *subject) lookInto(ctx context.Context, env *environment.Environment) (e
 	return err
 }
 
-// isAdmin is whether deletions in the cloud, if there is one, would be those of an administrator.
+// isAdmin reports whether the credentials for the cloud, if there is one, are those of an administrator.
 func isAdmin(cloud provider.Leftovers) bool {
 	account, knows := cloud.(provider.Account)
 	return knows && account.Admin()

@@ -76,13 +76,13 @@ into a registry. It prints the flags with which up reads it from there.`,
 	return c
 }
 
-// publishedLine is the answer of `publish`.
+// publishedLine is the output of `publish`.
 type publishedLine struct {
 	Type       string `json:"type"`
 	URL        string `json:"url"`
 	ContentTag string `json:"contentTag"`
 	ChartTag   string `json:"chartTag"`
-	// Digests name the same, whatever happens to the tags.
+	// The digests name the same content even if the tags move.
 	ContentDigest string `json:"contentDigest"`
 	ChartDigest   string `json:"chartDigest"`
 }
@@ -94,7 +94,7 @@ func (l publishedLine) Print(out io.Writer) error {
 	return err
 }
 
-// warnUnpinned names the release files whose content no digest vouches for, or refuses them, as preflight of `up` does.
+// warnUnpinned names the release files without a digest, or refuses them, like the phase preflight of `up`.
 func warnUnpinned(ctx context.Context, out io.Writer, options content.PublishOptions, refuse bool) error {
 	urls, err := options.ReleaseFiles(ctx)
 	if err != nil {
@@ -114,8 +114,8 @@ func warnUnpinned(ctx context.Context, out io.Writer, options content.PublishOpt
 	return err
 }
 
-// publishOptions says what `up` of the same environment, with the same bundle or none, reads; the environment is as
-// that bundle makes it.
+// publishOptions returns what `up` publishes for an environment, and the environment with the bundle's values. Without
+// a bundle, opened is nil.
 func publishOptions(env *environment.Environment, fsys fs.FS, opened *bundle.Bundle) (*environment.Environment,
 	content.PublishOptions, error) {
 	options := content.PublishOptions{FS: fsys}

@@ -28,11 +28,11 @@ type lastInputs struct {
 	SchemaVersion int                 `json:"schemaVersion"`
 	Environment   string              `json:"environment"` // as an absolute path, where it is a folder
 	Flags         map[string][]string `json:"flags"`       // of the last run that changed something
-	// Completed are the flags of the last successful run. Nil if there is none.
+	// Completed are the flags of the last run that built the cluster. Nil if there is none.
 	Completed map[string][]string `json:"completed,omitempty"`
 }
 
-// flagsFor returns the flags for a command. up does not reuse flags of a failed run: they may be the cause.
+// flagsFor returns the flags for a command. up and check do not reuse flags of a failed run: they may be the cause.
 func (l *lastInputs) flagsFor(command string) map[string][]string {
 	if command == "up" || command == "check" {
 		return l.Completed
@@ -242,8 +242,8 @@ func remember(f *pflag.FlagSet, name, state string, completed bool) error {
 	return nil
 }
 
-// storable returns the values of a flag that later commands may reuse: no secrets, nothing that selects the cluster,
-// and absolute paths.
+// storable returns the values of a flag that later commands may reuse, with absolute paths. It leaves out secrets, what
+// selects the cluster, and --set with several settings.
 func storable(flag string, values []string) []string {
 	var kept []string
 	for _, value := range values {

@@ -6,10 +6,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
-// newRegistry is what runs inside the registry's container; users have no use for it.
+// newRegistry returns the command that runs inside the registry's container. Users do not need it.
 func newRegistry(streams Streams) *cobra.Command {
 	c := &cobra.Command{Use: "registry", Hidden: true, Short: "Run inside the registry's container", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }} // so that cobra looks at the arguments
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }} // so that cobra checks the arguments
 	c.AddCommand(&cobra.Command{
 		Use: "serve", Args: cobra.NoArgs, Short: "Serve the registry: read-only on the network, writable on a socket",
 		RunE: func(c *cobra.Command, _ []string) error {

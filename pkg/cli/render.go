@@ -126,7 +126,7 @@ func (o *renderOptions) show(r manifests.Rendered) error {
 	return nil
 }
 
-// knownSecrets knows the secrets of this process's environment variables, and those of env; nil: none of it.
+// knownSecrets returns a Redactor for the secrets in this process's environment variables and in env, which may be nil.
 func knownSecrets(env *environment.Environment) *redact.Redactor {
 	known := redact.New(redact.FromEnvironment(os.Environ())...)
 	if env != nil {

@@ -42,7 +42,7 @@ func newReporter(view event.Sink, companions companionOptions, known *secrecy) *
 	return n
 }
 
-// runStore is where runs of this user are kept.
+// runStore returns the store of the user's runs.
 func runStore() (runs.Store, error) {
 	base, err := stateBase()
 	return runs.Store{Dir: filepath.Join(base, runs.Folder)}, err
@@ -83,7 +83,7 @@ func (n *reporter) trace() error {
 	return trace.Send(context.Background(), timeline.Of(redacted(n.said.Events(), n.fit)), Version())
 }
 
-// estimated adds the remaining time to e, if earlier runs allow an estimate.
+// estimated adds the remaining time and the delay to e, if earlier runs allow an estimate.
 func (n *reporter) estimated(e event.Event) event.Event {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -127,8 +127,7 @@ func (n *reporter) like(inputs string) {
 	}
 }
 
-// begin keeps the run from here on: its input is checked, and it holds the lock. It masks secrets of env and the given
-// ones.
+// begin keeps the run from here on, because its input is checked. It masks secrets of env and the given ones.
 func (n *reporter) begin(env *environment.Environment, secrets ...string) {
 	n.learn(env, secrets...)
 	if n.kept != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/render"
 )
 
-// outputOptions are the flags of every command that reports a run.
+// outputOptions are the flags for the output of a run or of a result.
 type outputOptions struct {
 	format     string
 	verbose    bool

@@ -21,15 +21,15 @@ type phaseRun struct {
 	looks    func() *clusters.World // for the diagnosis of a failed run
 }
 
-// runPhases runs and reports the phases of a run, one run at a time on this machine. ready checks all input before
-// anything changes; its run takes the leases of the clusters that it finds. If the run fails, runPhases reports the
-// history of objects that were not ready, diagnoses the failure, and calls failed.
+// runPhases runs and reports the phases of a run. On this machine, only one run at a time works on a cluster. ready
+// checks all input before anything changes; its run takes the leases of the clusters that it finds. If the run fails,
+// runPhases reports the history of objects that were not ready, diagnoses the failure, and calls failed.
 func runPhases(ctx context.Context, sink event.Sink, verb, environment string, ready func(context.Context, *lease.Set) (
 	*phaseRun, error),
 	failed func(context.Context, error, event.Event)) error {
 	said := &event.Recorder{}
 	sink = event.Tee{sink, said}
-	var looking *clusters.World // nil until all input is checked
+	var looking *clusters.World // nil until the input is checked and the run holds its lock
 	return report(ctx, sink, verb, environment, func(ctx context.Context) (outcome, error) {
 		var held *lock.Lock
 		defer func() { // after the leases, so that they are free for the next holder

@@ -122,7 +122,7 @@ func newRunsExport(streams Streams) *cobra.Command {
 			if form == nil {
 				return fault.New(fault.Usage, fmt.Sprintf("--as %q is not known", as), "Use events, junit or html.")
 			}
-			r, err := find(args[0]) // what cannot be read is not handed on
+			r, err := find(args[0]) // refuse to export an unreadable run
 			if err != nil {
 				return err
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
-// secrecy is what this process knows to be secret, for all that it writes. It may be used by several goroutines. Nil
-// knows nothing.
+// secrecy knows the secrets of this process, to mask them in messages, events and reports. It is safe for concurrent
+// use. Nil knows none.
 type secrecy struct {
 	mu    sync.Mutex
 	known *redact.Redactor
@@ -27,7 +27,7 @@ func (s *secrecy) learn(documents ...map[string]any) {
 	}
 }
 
-// learnOf makes the secrets of an environment known; nil: there is none.
+// learnOf makes the secrets of an environment known. env may be nil.
 func (s *secrecy) learnOf(env *environment.Environment) {
 	if env != nil {
 		s.learn(env.SecretDocuments()...)
@@ -43,7 +43,7 @@ func (s *secrecy) add(secrets ...string) {
 	s.known.Add(secrets...)
 }
 
-// text returns a text without what is secret.
+// text returns a text with its secrets masked.
 func (s *secrecy) text(text string) string {
 	if s == nil {
 		return text

@@ -14,7 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// newShow is the parent of what shows an environment's parts.
+// newShow returns the parent of the commands that show parts of an environment.
 func newShow(streams Streams) *cobra.Command {
 	c := &cobra.Command{Use: "show", Short: "Show the parts of an environment",
 		Example: "  cluster-init show values kubeadm-capd", Args: cobra.ArbitraryArgs, RunE: onlyCommands}
@@ -90,7 +90,7 @@ func (o *showValuesOptions) run(ctx context.Context, name string) error {
 	return nil
 }
 
-// shownValues is the answer of `show values`.
+// shownValues is the output of `show values`.
 type shownValues struct {
 	Type          string               `json:"type"` // "values"
 	SchemaVersion int                  `json:"schemaVersion"`

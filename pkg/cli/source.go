@@ -15,7 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// sourceOptions are the flags that say where Flux reads the content from.
+// sourceOptions are the flags for where Flux reads the content from.
 type sourceOptions struct {
 	kind, url, branch, commit, tag, semver, sshKey, knownHosts string
 	contentTag, chartTag, contentDigest, chartDigest, caFile   string
@@ -47,7 +47,7 @@ func (o *sourceOptions) flags(f *pflag.FlagSet) {
 		"oci: use plain HTTP; git: allow credentials over http")
 }
 
-// source checks that the source can be read; check has passed.
+// source returns the source after checking that it can be read. check must have passed.
 func (o *sourceOptions) source(ctx context.Context, env *environment.Environment) (source.Source, error) {
 	switch source.Kind(o.kind) {
 	case source.Git:
@@ -110,8 +110,7 @@ func (o *sourceOptions) oci(ctx context.Context, env *environment.Environment) (
 	return s, err
 }
 
-// releaseFiles fetches the release files that the content of this binary names, held against the digests that it
-// carries.
+// releaseFiles returns a fetcher for release files, which verifies them against the digests in this binary.
 func releaseFiles(env *environment.Environment) (*content.HTTPFetcher, error) {
 	sums, err := content.ReadSums(clusterinit.Content())
 	return content.NewHTTPFetcher(proxies(env), sums), err
@@ -122,7 +121,7 @@ func proxies(env *environment.Environment) content.Proxies {
 	return content.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: env.NoProxy(environment.Management)}
 }
 
-// ca are the certificates that the user trusts for the source; nil: no others than this machine does.
+// ca returns the certificates that the user trusts for the source. Nil means those of this machine.
 func (o *sourceOptions) ca() ([]byte, error) {
 	if o.caFile == "" {
 		return nil, nil

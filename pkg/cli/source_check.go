@@ -12,11 +12,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
-// sshPassphrase is the variable that opens an encrypted private key: a flag would show it to all users of this machine.
+// sshPassphrase is the variable that decrypts a private key: a flag would show it to all users of this machine.
 const sshPassphrase = "CLUSTER_INIT_SSH_PASSPHRASE"
 
-// check returns all that is wrong with the flags of the source, as far as no server need be asked. makes makes the
-// machines; nil when that is not known.
+// check returns all problems of the source flags that need no request. makes is the provider of the machines, nil if
+// not known.
 func (o *sourceOptions) check(makes provider.Provider) error {
 	_, err := o.ca()
 	own := fault.Join(o.unusedSourceFlags(), err)
@@ -31,8 +31,8 @@ func (o *sourceOptions) check(makes provider.Provider) error {
 	return fault.New(fault.Usage, fmt.Sprintf("--source %q is not known", o.kind), "Use embedded, git or oci.")
 }
 
-// unusedSourceFlags refuses flags that the source does not look at: most likely --source was forgotten, and Flux would
-// read from elsewhere than the user thinks.
+// unusedSourceFlags refuses flags that the source ignores: most likely --source was forgotten, and Flux would read from
+// another place than the user expects.
 func (o *sourceOptions) unusedSourceFlags() error {
 	var problems []error
 	for _, flag := range []struct {

@@ -121,8 +121,7 @@ func (o *sourceOptions) checkRevision() error {
 	return fault.Join(append(problems, o.checkOneRevision(commit))...)
 }
 
-// checkOneRevision refuses two answers to one question: of a tag, a range and a branch or commit, Flux would silently
-// take one.
+// checkOneRevision refuses more than one of tag, range, and branch or commit: Flux would silently use one of them.
 func (o *sourceOptions) checkOneRevision(commit string) error {
 	var given []string
 	for _, flag := range []struct{ name, value string }{
@@ -140,8 +139,8 @@ func (o *sourceOptions) checkOneRevision(commit string) error {
 		"Give one of them.")
 }
 
-// commitGiven returns the commit, and where it comes from. A variable that CI sets for each job yields to a tag that
-// was typed.
+// commitGiven returns the commit, and where it comes from. CURRENT_COMMIT, which CI may set for each job, yields to
+// --source-tag and --source-semver.
 func (o *sourceOptions) commitGiven() (name, commit string) {
 	if o.commit != "" || o.tag != "" || o.semver != "" {
 		return "--source-commit", o.commit
@@ -149,11 +148,11 @@ func (o *sourceOptions) commitGiven() (name, commit string) {
 	return "variable CURRENT_COMMIT", os.Getenv("CURRENT_COMMIT")
 }
 
-// portLike is a path that begins as a port would.
+// portLike matches HOST:PATH whose path begins like a port.
 var portLike = regexp.MustCompile(`^(?:[^@/\s]+@)?([^@/:\s]+):([0-9]{1,5})(/.*)?$`)
 
-// parseAddress refuses what Flux would: it reads from servers only. The address is not quoted, as it may hold a
-// password.
+// parseAddress refuses addresses that Flux cannot read: it reads from servers only. Errors do not quote the address,
+// because it may hold a password.
 func parseAddress(given, address string) (*url.URL, error) {
 	const hint = "Give https://HOST/PATH, ssh://git@HOST/PATH or git@HOST:PATH: " +
 		"Flux reads it from inside of the clusters."
@@ -187,8 +186,8 @@ func parseAddress(given, address string) (*url.URL, error) {
 	return u, nil
 }
 
-// gitLogin returns the login for the source, empty when there is none or it belongs to other hosts. A token without a
-// user name has the usual one.
+// gitLogin returns the login for the source. It is empty without a token, or if the login belongs to other hosts. A
+// token without a user name gets the default one.
 func (o *sourceOptions) gitLogin(env *environment.Environment, address string) (user, token string) {
 	token = os.Getenv(gitToken)
 	hosts := env.GitHosts()
@@ -198,8 +197,8 @@ func (o *sourceOptions) gitLogin(env *environment.Environment, address string) (
 	return cmp.Or(os.Getenv(gitUser), environment.DefaultGitUser), token
 }
 
-// gitHost returns the host of a Git source; empty for another source. One over ssh serves https as well, at the usual
-// port.
+// gitHost returns the host of a Git source, empty for another source. For ssh it leaves out the port: that host serves
+// https on the default port.
 func (o *sourceOptions) gitHost() string {
 	if source.Kind(o.kind) != source.Git {
 		return ""

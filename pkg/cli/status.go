@@ -117,7 +117,8 @@ func (o *statusOptions) look(ctx context.Context, diagnosed *diagnosedStatus) (s
 	return report, late(ctx, bounded, "the status", o.timeout)
 }
 
-// boundedBy returns the Timeout of a world that leaves half of an observation's time for the inventory of a cloud.
+// boundedBy returns the Timeout of a world that lists the machines of a cloud for half of an observation's time, within
+// 30s to 4m.
 func boundedBy(observation time.Duration) time.Duration { return 30 * observation }
 
 // late is the error of an observation that timed out. It is nil if the caller has ended it.
@@ -132,7 +133,7 @@ func late(ctx, bounded context.Context, what string, bound time.Duration) error 
 // watchPause is the interval of --watch.
 const watchPause = 3 * time.Second
 
-// follow prints changes until ctx ends.
+// follow prints changes until ctx ends, or printing fails.
 func (o *statusOptions) follow(ctx context.Context, diagnosed *diagnosedStatus, last status.Report,
 	show func(status.Report) error) error {
 	tick := time.NewTicker(watchPause)

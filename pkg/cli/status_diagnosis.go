@@ -11,7 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// diagnosisPause is the interval of diagnoses with status --watch. Causes change less often than states.
+// diagnosisPause is the interval of diagnoses and health checks with status --watch. Causes change less often than
+// states.
 const diagnosisPause = 30 * time.Second
 
 // diagnosedStatus observes an environment and diagnoses objects that are not ready.
@@ -47,7 +48,7 @@ func (d *diagnosedStatus) healthOf(ctx context.Context, c *kube.Cluster) status.
 	return d.health
 }
 
-// diagnose finds causes.
+// diagnose replaces the known causes, also if it fails.
 func (d *diagnosedStatus) diagnose(ctx context.Context) error {
 	found, err := diagnose.Confirmed(ctx, d.world)
 	d.causes, d.as = causesOf(found), time.Now()

@@ -28,7 +28,7 @@ func onScreen(err, to, lines io.Writer, redact func(string) string) io.Writer {
 	}, redact)
 }
 
-// live returns the view of a current run: painted on a terminal, else plain lines.
+// live returns the view of a current run: painted on a terminal, else the same as view.
 func (o outputOptions) live(s Streams) (event.Sink, error) {
 	screen, is := s.Err.(*render.Screen)
 	if !is || o.format != "plain" || folding() != nil {

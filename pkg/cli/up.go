@@ -73,7 +73,7 @@ own.`,
 	f.BoolVar(&o.dry, "dry-run", false, "change nothing: show what each phase would do")
 	f.BoolVar(&o.keepWaiting, "keep-waiting", false, "keep waiting when a permanent failure is detected")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
-	// and not the other way round: what is typed must not make a run of it
+	// not the reverse: a typed --report must not turn a dry run into a run
 	overriddenBy(f, []string{"dry-run"}, "junit", "report")
 	return c
 }
@@ -133,7 +133,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 	})
 }
 
-// after calls done when the phase of that name has succeeded.
+// after calls done when Run of the phase of that name has succeeded. A skipped phase does not count.
 func after(phases []pipeline.Phase, name string, done func()) []pipeline.Phase {
 	for i := range phases {
 		if phases[i].Name == name {
@@ -143,7 +143,7 @@ func after(phases []pipeline.Phase, name string, done func()) []pipeline.Phase {
 	return phases
 }
 
-// afterFirstChange calls done once, after the first successful phase that changes the cluster. A refused run leaves no
+// afterFirstChange calls done once, after the first successful phase that changes something. A refused run leaves no
 // trace. Pulled node images do not count.
 func afterFirstChange(phases []pipeline.Phase, done func()) []pipeline.Phase {
 	var once sync.Once
@@ -168,7 +168,7 @@ func then(run phaseFunc, done func()) phaseFunc {
 	}
 }
 
-// openBundle opens a bundle for an environment; nil where no folder is named.
+// openBundle opens a bundle for an environment. Nil means no folder is given.
 func openBundle(folder, environmentName string) (*bundle.Bundle, error) {
 	if folder == "" {
 		return nil, nil
@@ -180,7 +180,8 @@ func openBundle(folder, environmentName string) (*bundle.Bundle, error) {
 	return b, b.For(environmentName)
 }
 
-// bundleValues are the chart's values that a bundle needs. version is the environment's: what RKE2 adds to it stays.
+// bundleValues returns the chart's values that a bundle needs. version is the environment's: its suffix of RKE2 is
+// kept.
 func bundleValues(b *bundle.Bundle, version string) map[string]any {
 	values := map[string]any{}
 	for k, v := range b.Index.Values {
@@ -199,13 +200,13 @@ func bundleValues(b *bundle.Bundle, version string) map[string]any {
 	return values
 }
 
-// stateFolder is where kubeconfigs and backups of a cluster are kept.
+// stateFolder returns the folder for the kubeconfigs and backups of a cluster.
 func stateFolder(cluster string) (string, error) {
 	base, err := stateBase()
 	return filepath.Join(base, cluster), err
 }
 
-// stateBase is the folder of all state folders, by the rules of the XDG base directory specification.
+// stateBase returns the folder of all state folders, by the rules of the XDG base directory specification.
 func stateBase() (string, error) {
 	base := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) { // empty, or to be ignored by the specification

@@ -18,7 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
-// The range of --timeout, besides 0.
+// The range of timeouts, besides 0.
 const (
 	shortestTimeout = 10 * time.Second
 	longestTimeout  = 24 * time.Hour
@@ -89,7 +89,7 @@ func checkNew(given, cluster string) error {
 		"Give --new "+cluster+", or set cluster.name to "+given+".")
 }
 
-// checkBound is checkTimeout for a flag that may be 0, which bounds nothing.
+// checkBound is checkTimeout for a flag that may be 0, which means no bound.
 func checkBound(flag string, bound time.Duration) error {
 	if bound == 0 {
 		return nil
@@ -106,8 +106,8 @@ func checkTimeout(flag string, timeout time.Duration) error {
 	return nil
 }
 
-// bounded returns a context that is cancelled after --total-timeout with a cause that says so, as by Ctrl-C: a move
-// that is under way comes to its end first.
+// bounded returns a context that is cancelled after --total-timeout, with a cause that says so. Like after Ctrl-C, a
+// running move finishes first.
 func (o *buildOptions) bounded(ctx context.Context) (context.Context, func()) {
 	if o.total == 0 {
 		return ctx, func() {}
@@ -120,7 +120,7 @@ func (o *buildOptions) bounded(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { timer.Stop(); cancel(nil) }
 }
 
-// checkEngineAddress refuses what is neither a name nor an address; "" stands for the default.
+// checkEngineAddress refuses an address with a scheme, port or path. Empty means the default.
 func checkEngineAddress(address string) error {
 	if net.ParseIP(address) == nil && strings.ContainsAny(address, ":/@ ") {
 		return fault.New(fault.Usage, fmt.Sprintf("--engine-address %q is neither a name nor an address", address),
@@ -129,10 +129,10 @@ func checkEngineAddress(address string) error {
 	return nil
 }
 
-// isFile returns why a path cannot be read as a file, nil when it can.
+// isFile returns why a path cannot be read as a file. It does not open a named pipe.
 func isFile(path string) error {
 	if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-		return nil // opening it would wait for its writer, or take from the one who reads it later
+		return nil // opening it would wait for its writer, and it can be read only once
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -146,7 +146,7 @@ func isFile(path string) error {
 	return err
 }
 
-// canWrite returns why no file can be written at a path, nil when one can. Folders that are not there yet will be made.
+// canWrite returns why no file can be written at a path. Missing folders are no problem: the writer creates them.
 func canWrite(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
@@ -172,18 +172,17 @@ func canWrite(path string) error {
 	}
 }
 
-// isReplaceable refuses what is no file: the kubeconfig is moved to its place, also to that of a device such as
-// /dev/null.
+// isReplaceable refuses a path that is not a regular file: writing replaces it, even a device such as /dev/null.
 func isReplaceable(path string) error {
 	info, err := os.Stat(path)
-	if err != nil || info.Mode().IsRegular() { // one that is not there yet is as good
+	if err != nil || info.Mode().IsRegular() { // a missing file can be created
 		return nil
 	}
 	return fmt.Errorf("%s: not a regular file", path)
 }
 
-// checkKubeconfig refuses a --kubeconfig file that names another cluster: an earlier run's file says which cluster is
-// the management cluster, so that one would be installed into, and the file is replaced as a whole.
+// checkKubeconfig refuses an existing file of --kubeconfig that is not the kubeconfig of this cluster alone. up would
+// take its cluster for the management cluster, and replaces the whole file.
 func checkKubeconfig(path, cluster string) error {
 	if isReplaceable(path) != nil {
 		return nil // already reported; and reading a pipe would block

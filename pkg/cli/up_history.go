@@ -11,14 +11,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// How many histories and changes recount reports. runs show and --report have all.
+// How many histories and changes recount reports. --report has all.
 const (
 	mostHistories = 3
 	mostChanges   = 6
 )
 
-// recount reports the history of the objects that were not ready at a timeout. Objects that wait for nothing else come
-// first.
+// recount reports the history of objects that were not ready when a component was stuck or a timeout ended the run.
+// Objects that wait for nothing else come first.
 func recount(sink event.Sink, err error, said []event.Event) {
 	if code := fault.CodeOf(err); code != fault.ComponentStuck && code != fault.Timeout {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
-// joinMirrors are the user's mirrors and, for hosts that they do not name, the bundle's. With a bundle no image is
-// fetched from the original registry: what the bundle lacks comes from the user's mirrors and from nowhere else.
+// joinMirrors returns the user's mirrors and, for hosts that they do not name, the bundle's. With a bundle no image
+// comes from its original registry, only from mirrors.
 func joinMirrors(users, bundles []oci.Mirror) []oci.Mirror {
 	joined := slices.Clone(users)
 	for i := range joined {
@@ -24,7 +24,7 @@ func joinMirrors(users, bundles []oci.Mirror) []oci.Mirror {
 	return joined
 }
 
-// machineMirrors are mirrors as the machines' definition has them.
+// machineMirrors returns mirrors in the form of the machines' definition.
 func machineMirrors(mirrors []oci.Mirror) []environment.RegistryMirror {
 	var list []environment.RegistryMirror
 	for _, m := range mirrors {
@@ -34,7 +34,7 @@ func machineMirrors(mirrors []oci.Mirror) []environment.RegistryMirror {
 	return list
 }
 
-// withBundle are the mirrors of a run with a bundle: those of its registry, for what the user's do not name.
+// withBundle returns the mirrors of a run with a bundle: the user's, and those to its registry for other hosts.
 func withBundle(users []oci.Mirror, opened *bundle.Bundle, cluster string) ([]oci.Mirror, error) {
 	of, err := oci.BundleMirrors(registry.Host(cluster), opened.References(bundle.LoadRegistry))
 	if err != nil {

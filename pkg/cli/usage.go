@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
-// asUsage gives an error that comes before any command has begun its code and a hint: cobra has no kind of its own for
-// unknown commands and for arguments that are missing or too many.
+// asUsage adds a code and a hint to an error that occurred before a command began. cobra has no error types for unknown
+// commands and wrong arguments.
 func asUsage(c *cobra.Command, err error) error {
 	if err == nil || fault.CodeOf(err) != fault.Unknown {
 		return err
@@ -35,7 +35,7 @@ func unknownCommand(c *cobra.Command, name string) error {
 		suggest.Hint(name, known, c.CommandPath()+" ")+"See "+c.CommandPath()+" --help.")
 }
 
-// onlyCommands is what a command does that is there for the commands below it.
+// onlyCommands runs a command that only groups others: it prints its help, and refuses arguments.
 func onlyCommands(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return unknownCommand(c, args[0])
@@ -43,7 +43,7 @@ func onlyCommands(c *cobra.Command, args []string) error {
 	return c.Help()
 }
 
-// refuseUnknown has cobra's own commands end as others do: they print their help for a command that does not exist.
+// refuseUnknown makes the commands of cobra refuse unknown commands. They would print their help instead.
 func refuseUnknown(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {

@@ -12,8 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
-// consents returns the flags by which a user agrees to something that cannot be undone. An environment variable may be
-// left over from another run, so it does not count.
+// consents returns the flags by which a user agrees to something that cannot be undone. Their environment variables are
+// refused, because one may be left over from another run.
 func consents() []string {
 	return []string{"yes", "force", "allow-admin", "allow-changes", "with-workload-clusters", "new"}
 }
@@ -25,8 +25,9 @@ func variableName(text string) string {
 	return strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(text))
 }
 
-// setFromVariables sets flags that were not given from environment variables. It returns the variables that match no
-// flag. A flag on the command line wins, also over a conflicting variable. An empty variable does not count.
+// setFromVariables sets flags that were not given from environment variables. It returns a warning for each variable
+// that matches no flag. A flag on the command line wins, also over a conflicting variable. An empty variable does not
+// count.
 func setFromVariables(c *cobra.Command, environ []string) (strays []string, err error) {
 	prefix, flags, given := variablePrefix(c), flagsByVariable(c), typed(c)
 	elsewhere := ofAncestors(c)
@@ -44,7 +45,7 @@ func setFromVariables(c *cobra.Command, environ []string) (strays []string, err 
 		}
 		flag := flags[name]
 		switch {
-		case flag == nil && isOfAnother(c.Root(), name): // CLUSTER_INIT_RUNS_LIST_OUTPUT is none of runs
+		case flag == nil && isOfAnother(c.Root(), name): // CLUSTER_INIT_RUNS_LIST_OUTPUT is not for runs
 		case flag == nil:
 			strays = append(strays, strayVariable(name, c, flags))
 		case slices.Contains(consents(), flag.Name):

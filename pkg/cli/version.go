@@ -6,15 +6,15 @@ import (
 	"runtime/debug"
 )
 
-// What `make release` writes into the binary with the linker's -X; see .goreleaser.yaml. They are the only variables of
-// this package, because the linker can set nothing else, and no code assigns to them. They are empty in other builds.
+// `make release` sets these variables with the linker's -X; see .goreleaser.yaml. No code assigns to them. They are
+// empty in other builds.
 var (
 	version string // of the release, with its v
 	commit  string // that it was built from
 	date    string // of that commit, RFC 3339: then the same commit gives the same binary
 )
 
-// buildIdentity says which cluster-init this is.
+// buildIdentity identifies a build of cluster-init.
 type buildIdentity struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -30,7 +30,7 @@ func Version() string {
 	return identify(info).Version
 }
 
-// identify prefers what the linker wrote to what Go found out by itself. info may be nil.
+// identify prefers what the linker set to what Go recorded. info may be nil.
 func identify(info *debug.BuildInfo) buildIdentity {
 	id := buildIdentity{Version: version, Commit: commit, Date: date, Go: runtime.Version(), Platform: runtime.GOOS +
 		"/" + runtime.GOARCH}

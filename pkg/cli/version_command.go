@@ -15,13 +15,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/parts"
 )
 
-// versionReport is the output of `version -o json`.
+// versionReport is the output of `version`.
 type versionReport struct {
 	Type          string `json:"type"` // "version"
 	SchemaVersion int    `json:"schemaVersion"`
 	buildIdentity
 	Installs  []parts.Part `json:"installs"`  // what ends up in clusters
-	Libraries []parts.Part `json:"libraries"` // what of others does the work inside this binary
+	Libraries []parts.Part `json:"libraries"` // libraries that do the work of command-line tools
 }
 
 func newVersion(streams Streams) *cobra.Command {

@@ -59,7 +59,7 @@ func kubernetesParts(ctx context.Context, content fs.FS) ([]parts.Part, error) {
 	return found, nil
 }
 
-// libraryParts returns the libraries that do in this process what their own command lines do elsewhere.
+// libraryParts returns the libraries that do the work of command-line tools in this process.
 func libraryParts(info *debug.BuildInfo) []parts.Part {
 	var found []parts.Part
 	for _, library := range [][2]string{
