@@ -18,7 +18,8 @@ const (
 	OtherCopy
 )
 
-// CopyOf compares the data of a Secret or ConfigMap of two clusters. For other kinds it returns NoCopy.
+// CopyOf compares the type and data of a Secret or ConfigMap of two clusters. It returns NoCopy if either cluster lacks
+// it, and for other kinds.
 func CopyOf(ctx context.Context, key Key, here, there client.Client) (Copy, error) {
 	if key.GroupKind != secretKind.GroupKind() && key.GroupKind != configMapKind.GroupKind() {
 		return NoCopy, nil

@@ -23,10 +23,10 @@ var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v
 // CRD is the part of a CustomResourceDefinition that a move needs.
 type CRD struct {
 	Name       string                  // <plural>.<group>
-	GVK        schema.GroupVersionKind // with the storage version: the one that clusterctl reads and creates
+	GVK        schema.GroupVersionKind // with the storage version, which clusterctl uses, or the preferred one
 	Namespaced bool
 	Labels     map[string]string
-	Served     []string // the versions that the API serves
+	Served     []string // the versions that the API serves; empty if not read
 }
 
 // Resource is the name of its resources in URLs and in permissions.
@@ -66,9 +66,8 @@ func LabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
 	return crds, err
 }
 
-// servedKinds returns the CRDs that carry MoveLabel, by name, with the version that the API server prefers instead of
-// the stored one, and without the served ones. It reads no schemas, which are megabytes. It leaves out a CRD that the
-// API server does not serve.
+// servedKinds returns the CRDs that carry MoveLabel, by name, with the version that the API server prefers. It leaves
+// Served empty, because it reads no schemas, which are megabytes. It omits a CRD that the API server does not serve.
 func servedKinds(ctx context.Context, c client.Client) ([]CRD, error) {
 	labelled := &metav1.PartialObjectMetadataList{}
 	labelled.SetGroupVersionKind(crdKind.GroupVersion().WithKind(crdKind.Kind + "List"))

@@ -12,8 +12,8 @@ import (
 const AnyNamespace = "default"
 
 // DryRunCreate validates the creation of an object as a move would create it, including webhooks, and stores nothing.
-// namespace replaces the object's own if the cluster does not have that yet. If the object already exists, it passed
-// the webhooks before that error. Neither data nor annotations of Secrets and ConfigMaps are sent.
+// namespace replaces the object's own, which the cluster may not have yet. An object that already exists is no error:
+// it passed the webhooks before. Neither data nor annotations of Secrets and ConfigMaps are sent.
 func DryRunCreate(ctx context.Context, c client.Client, u *unstructured.Unstructured, namespace string) error {
 	fresh := &unstructured.Unstructured{Object: map[string]any{}}
 	for field, value := range u.DeepCopy().Object {

@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Find returns those of keys that exist, whatever labels their kinds have, with one list for each kind and namespace. A
-// kind that the cluster does not know has no objects. It finds cluster-wide objects whatever namespace their key has.
-// They are Shared.
+// Find returns the objects of keys that exist, whatever labels their kinds have. It sends one list request for each
+// kind and namespace. A kind that the cluster does not know has no objects. Cluster-wide objects are found whatever
+// namespace their key has, and are Shared.
 func Find(ctx context.Context, c client.Client, keys []Key) (map[Key]Object, error) {
 	type place struct {
 		kind      schema.GroupKind

@@ -38,16 +38,16 @@ type Graph struct {
 type node struct {
 	object        *unstructured.Unstructured
 	observed      Observed
-	owners        []types.UID // by owner references, or by name or reference for the kinds below
-	move          bool        // moves whether or not it has an owner
+	owners        []types.UID // by owner references; for some kinds also by name or by a reference in the spec
+	move          bool        // moves even if no owner has moveHierarchy
 	moveHierarchy bool        // moves, and so does everything that it owns
 	global        bool        // not namespaced
-	member        bool        // belongs to something with moveHierarchy
-	shared        bool        // owned by a global one, directly or not
+	member        bool        // has moveHierarchy, or is owned by an object that has it, directly or not
+	shared        bool        // is a global object with moveHierarchy, or is owned by one, directly or not
 }
 
-// Discover reads the graph of a namespace: the objects of every labelled CRD, and Secrets and ConfigMaps. It never
-// writes. It reads the version that the API server stores, as clusterctl does.
+// Discover reads the graph of a namespace: the objects of every labelled CRD, Secrets and ConfigMaps, and the Secrets
+// of infrastructure providers. It never writes. It reads the version that the API server stores, as clusterctl does.
 func Discover(ctx context.Context, c client.Reader, namespace string) (*Graph, error) {
 	crds, err := LabelledCRDs(ctx, c)
 	if err != nil {

@@ -91,7 +91,7 @@ func (g *Graph) Moves() []Object {
 	return sorted(moves)
 }
 
-// Get returns the object as it was when the graph was read.
+// Get returns the object as it was when the graph was read. Discover drops its status and managed fields.
 func (g *Graph) Get(o Object) (*unstructured.Unstructured, bool) {
 	n, ok := g.nodes[o.UID]
 	if !ok {

@@ -59,8 +59,8 @@ func controllerOf(n *node) types.UID {
 	return ""
 }
 
-// Unreferenced returns the objects of a namespace that were read and do not move, have no moving owner, and are not
-// made by Kubernetes itself for each namespace. They are sorted.
+// Unreferenced returns the objects of a namespace that neither move nor are Orphans, sorted. It omits the ConfigMap
+// that Kubernetes creates in each namespace.
 func (g *Graph) Unreferenced(namespace string) []Object {
 	moves := g.sequenced()
 	var idle []Object

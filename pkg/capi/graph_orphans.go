@@ -7,14 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Orphan is an object of the moving ones that stays because one of its owners does not move. clusterctl does not report
+// Orphan is an object that would move, but stays because one of its owners does not move. clusterctl does not report
 // it.
 type Orphan struct {
 	Object Object
-	// Owner is the owner that does not move, and the owners between it and the object: "Kind name". It is empty in a
-	// cycle.
+	// Owner is the owner that does not move, as text such as "Kind namespace/name". It is empty in a cycle.
 	Owner string
-	// Owned is the object that names that owner: Object itself, or one that owns it.
+	// Owned is the object that names that owner: Object itself, or an owner of Object. It is empty in a cycle.
 	Owned Object
 	// Missing reports whether that owner is not in the graph: it does not exist, its kind lacks clusterctl's label, or
 	// it is in another namespace.

@@ -10,10 +10,10 @@ import (
 // Reference is a reference from one object's spec to another object.
 type Reference struct{ From, To Object }
 
-// LeftBehind returns what moving objects reference in their specs and what does not move with them, sorted by target:
-// for example a template that its controller has not given an owner yet. clusterctl does not report it, and the
-// controllers of the target do not find it. Objects that stay because of an owner are in Orphans. A target that is
-// Shared, or in another namespace, may exist on both sides: the caller must check the other cluster.
+// LeftBehind returns the references from specs of moving objects to objects of the graph that do not move, sorted by
+// target. An example is a template that has no owner yet. clusterctl does not report it, and the target's controllers
+// do not find it. Orphans are not included. A target that is Shared, or in another namespace, may exist on both sides:
+// the caller must check the other cluster.
 func (g *Graph) LeftBehind() []Reference {
 	moves := g.sequenced()
 	byKey := map[Key]types.UID{}

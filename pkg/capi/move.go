@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
 )
 
-// moveTimeout bounds a whole move. clusterctl retries each write for up to three minutes, and waits up to seven for an
-// object that requests it. A successful move takes seconds.
+// moveTimeout bounds a whole move or restore. clusterctl retries each write for up to three minutes, and waits up to
+// seven for an object that requests it. A successful move takes seconds.
 const moveTimeout = 15 * time.Minute
 
 // MoveInput specifies a move. From and To are not changed.

@@ -54,9 +54,9 @@ func observedOf(u *unstructured.Unstructured) Observed {
 // reconciliation, and never while the object is paused.
 func (o Object) SaysGeneration() bool { return slices.Contains(sayGeneration, o.Key().GroupKind) }
 
-// sayGeneration are the kinds for which that holds, by the sources of Cluster API v1.14.0 and CAPRKE2 v0.21.0. A CRD
-// with the field proves nothing: no controller writes that of CAPD's DevMachinePool. For other providers it is not
-// known.
+// sayGeneration are the kinds for which SaysGeneration is true, by the sources of Cluster API v1.14.0 and CAPRKE2
+// v0.21.0. A CRD with the field proves nothing: no controller writes the field of CAPD's DevMachinePool. Other
+// providers were not checked.
 var sayGeneration = []schema.GroupKind{
 	{Group: "cluster.x-k8s.io", Kind: "Cluster"},
 	{Group: "cluster.x-k8s.io", Kind: "ClusterClass"},

@@ -12,7 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// requestTimeout bounds one API request of a move, so that a hanging request is retried.
+// requestTimeout bounds one API request of a move or a restore, so that a hanging request is retried. A timeout of the
+// rest.Config replaces it.
 const requestTimeout = 30 * time.Second
 
 // proxy gives clusterctl access to one cluster through its rest.Config: no kubeconfig with credentials is written to

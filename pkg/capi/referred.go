@@ -15,9 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Referred returns what moving objects reference in their specs and what does not move with them, whether the graph has
-// it or not, sorted, and the orphans. Of cluster-wide objects it includes those of a provider, such as the identity for
-// a cloud, with what they reference. It omits other cluster-wide objects and missing ones. It never writes.
+// Referred returns the orphans, and the objects that specs of moving objects reference and that do not move, sorted.
+// The graph need not contain them. It includes cluster-wide objects of providers, such as the identity for a cloud,
+// with what they reference. It omits other cluster-wide objects and missing ones. It never writes.
 func (g *Graph) Referred(ctx context.Context, c client.Client) ([]*unstructured.Unstructured, error) {
 	moving := g.sequenced()
 	moves, known := map[Key]bool{}, map[Key]*unstructured.Unstructured{}
@@ -64,8 +64,8 @@ func (g *Graph) Referred(ctx context.Context, c client.Client) ([]*unstructured.
 	return all, nil
 }
 
-// namedBy returns what a cluster-wide object references in its spec. The object has no namespace: only its controller
-// knows where a reference without one leads.
+// namedBy returns what a cluster-wide object references in its spec. It drops a reference without a namespace, unless
+// its kind is known to be cluster-wide: only the object's controller knows which namespace is meant.
 func (g *Graph) namedBy(u *unstructured.Unstructured) []Key {
 	n := refCollector{}
 	n.read(u.Object["spec"])
@@ -114,8 +114,8 @@ func (g *Graph) MayBeNamed(kind schema.GroupKind) bool {
 	return kind == secretKind.GroupKind() || kind == configMapKind.GroupKind() || ofProvider(kind) || labelled
 }
 
-// Unnamed returns those of the references that Referred would not return: neither a moving object references them, nor
-// a referenced cluster-wide one, and they are no orphans, which have an owner.
+// Unnamed returns those of the references that Referred would not return. Neither a moving object nor a referenced
+// cluster-wide object references them, and they cannot be orphans, because they have no owner.
 func (g *Graph) Unnamed(references []*unstructured.Unstructured) []Object {
 	wanted := map[Key]bool{}
 	for _, mention := range g.mentions(g.sequenced()) {
@@ -146,7 +146,7 @@ func (g *Graph) Unnamed(references []*unstructured.Unstructured) []Object {
 	return unnamed
 }
 
-// wants reports whether a reference is wanted, or an orphan.
+// wants reports whether an object is wanted, or may be an orphan: it is in the graph's namespace and has an owner.
 func (g *Graph) wants(wanted map[Key]bool, u *unstructured.Unstructured) bool {
 	key := ObjectOf(u).Key()
 	if u.GetNamespace() == g.namespace && len(u.GetOwnerReferences()) > 0 {

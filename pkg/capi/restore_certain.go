@@ -8,10 +8,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// certain is the client of a restore. clusterctl reads an object, creates it whatever the error of the read, and treats
-// "already exists" as success: from then on it uses the UID of the backup as that of the target. What it creates with
-// such an owner is deleted as garbage, a Machine with its server. With certain that is an error, after which clusterctl
-// reads again.
+// certain is the client of a restore. clusterctl ignores errors of its reads, and treats "already exists" as success of
+// a creation. It then uses the UID of the backup as the UID of the existing object. The garbage collector deletes what
+// names such an owner: a Machine with its server. With certain it is an error, after which clusterctl reads again.
 type certain struct{ client.Client }
 
 // Create fails for an existing object with an error that clusterctl does not treat as success.

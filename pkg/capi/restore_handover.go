@@ -42,7 +42,7 @@ func handOver(objects []*unstructured.Unstructured) (*handover, error) {
 
 func (h *handover) pipe() string { return filepath.Join(h.folder, "objects.yaml") }
 
-// send waits for a reader, and returns when everything was read or the reader is gone.
+// send waits for a reader, and returns when everything was written or the reader is gone.
 func (h *handover) send(text []byte) error {
 	f, err := os.OpenFile(h.pipe(), os.O_WRONLY, 0)
 	if err != nil {
