@@ -14,12 +14,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 )
 
-// Alone fails with the code fault.Busy if a run with another state folder works on one of the target's clusters. A run
-// with this folder has its lock.
+// Alone fails with the code fault.Busy if a run with another state folder works on one of the target's clusters. The
+// lock of the state folder excludes other runs with the same folder.
 //
-// With Leases, Alone acquires the lease of each cluster that answers. It fails with fault.CleanupRefused if it cannot.
-// With Forced, only the end of ctx is an error. Alone waits for a holder that shows no sign of life: half a minute, and
-// with Leases until its lease has expired.
+// With Leases, Alone acquires the lease of each cluster that answers. It fails with fault.CleanupRefused if it cannot
+// check or acquire a lease. With Forced, only the end of ctx is an error. Alone waits for a holder that shows no sign
+// of life: half a minute, or with Leases until its lease has expired. With Leases and Forced it waits less.
 func (o Observer) Alone(ctx context.Context, plan Plan) error {
 	bootstrap, management := o.alone(ctx, plan)
 	if ctx.Err() != nil {

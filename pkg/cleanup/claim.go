@@ -6,11 +6,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Claim acquires the leases of what the plan deletes, observes everything again, and decides again: another run may
-// have begun since the plan was made. It returns the new plan.
+// Claim acquires the leases of what the plan deletes, and plans and decides again: another run may have begun since the
+// plan was made. With c.Forced it does not decide again. It returns the new plan.
 //
-// Claim fails as Observer.Alone does, and with fault.CleanupRefused if the deletion is no longer permitted. If a lease
-// is lost meanwhile, it fails with the cause of ctx. c.Leases is required; the leases stay acquired.
+// Claim fails as Observer.Alone does, and as Permission.Err does if the deletion is no longer permitted. If a lease is
+// lost meanwhile, it fails with the cause of ctx. c.Leases is required; the leases stay acquired.
 func (c Cleaner) Claim(ctx context.Context, o Observer, plan Plan) (Plan, error) {
 	o.Leases = c.Leases
 	plan, err := c.claim(ctx, o, plan)

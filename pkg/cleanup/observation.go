@@ -39,7 +39,7 @@ const (
 	bootstrapStopped bootstrapState = "stopped" // its container does not run
 	bootstrapFrozen  bootstrapState = "frozen"  // its container is paused
 	bootstrapSilent  bootstrapState = "silent"  // it exists, and its content is not known
-	bootstrapBusy    bootstrapState = "busy"    // another run works on it
+	bootstrapBusy    bootstrapState = "busy"    // another run works on it, or its container is being removed
 	bootstrapEmpty   bootstrapState = "empty"   // it does not hold the Cluster, and no pivot was begun
 	bootstrapMoved   bootstrapState = "moved"   // it does not hold the Cluster, and Flux is suspended for a pivot
 	bootstrapActive  bootstrapState = "active"  // it holds the Cluster
@@ -66,5 +66,5 @@ const (
 	managementBusy     managementState = "busy"     // it is this cluster, and another run works on it
 	managementUnproven managementState = "unproven" // one answers, does not hold the Cluster, and may be any cluster
 	managementEmpty    managementState = "empty"    // it is this cluster, and does not hold its own Cluster
-	managementManaging managementState = "managing" // it holds the Cluster
+	managementManaging managementState = "managing" // it holds a Cluster of this name
 )

@@ -28,15 +28,16 @@ type Observer struct {
 	// Kubeconfig is a file of the user's own that names the management cluster. If it is empty, there is only the one
 	// in the state folder.
 	Kubeconfig string
-	// Bound limits all checks together. A cluster that has not answered by then is silent. Zero means 15 seconds.
+	// Bound limits the connections before the leases are checked, and then all checks together. It does not limit
+	// waiting for a lease. A cluster that has not answered by then is silent. Zero means 15 seconds.
 	Bound time.Duration
 	// Leases acquire the lease of each cluster that answers, before that is checked. If nil, the Observer only checks
 	// whether another run holds the lease.
 	Leases *lease.Set
 	// Timing is the timing of the leases. Zero means lease.DefaultTiming.
 	Timing lease.Timing
-	// Forced receives what Alone would refuse. Alone then takes over a lease that another run renews. If nil, Alone
-	// refuses.
+	// Forced receives what Alone would refuse. With Leases, Alone then takes over a lease that another run renews. If
+	// nil, Alone refuses.
 	Forced func(error)
 	// Waiting receives what Alone waits for. Nil drops it.
 	Waiting func(what string)

@@ -23,7 +23,7 @@ const (
 	File          Kind = "file"
 )
 
-// AllOfCloud stands for everything that a cluster has in a cloud that cannot be listed.
+// AllOfCloud stands for everything that a cluster has in a cloud, if it cannot be listed or deleted.
 const AllOfCloud Kind = "cloud"
 
 // dockerOrder is the order of deletion: a resource that creates others comes before them.

@@ -76,8 +76,8 @@ func (r *Receipt) add(result Result) {
 	}
 }
 
-// correct updates the receipt with a new observation of the cloud. still reports whether an item exists although no
-// list has it.
+// correct updates the receipt with a new observation of the cloud. An item that is gone becomes Deleted, and each item
+// that stays becomes CouldNot. still reports whether an item exists although no list has it.
 func (r *Receipt) correct(found provider.Found, still func(Item) bool) {
 	r.Unknown = notChecked(found.Unknown)
 	for _, result := range slices.Clone(r.CouldNot) {
@@ -105,7 +105,7 @@ func (r *Receipt) forceHint() string {
 	return " It may need --force " + r.Cluster + " then, as the bootstrap cluster cannot be checked any more."
 }
 
-// err returns nil if everything was deleted or kept. forceHint says what the next run also needs.
+// err returns nil if everything is gone or kept. forceHint says what the next run also needs.
 func (r *Receipt) err(forceHint string) error {
 	var left, files, elsewhere []error
 	for _, result := range r.CouldNot {

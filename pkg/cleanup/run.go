@@ -29,12 +29,13 @@ type Cleaner struct {
 	// Leases are the leases of the clusters that are deleted. The renewal of each ends with its cluster, and the
 	// deletion continues without it. Nil means that there are none.
 	Leases *lease.Set
-	// OnResult receives every result as soon as it exists, from several goroutines in parallel. Nil drops the results.
+	// OnResult receives the result of each attempt to delete an item at once, from several goroutines in parallel. The
+	// receipt may correct it later. Nil drops the results.
 	OnResult func(Result)
 }
 
-// Plan looks for everything of the target, and changes nothing. Failed queries of a cloud are part of the plan; any
-// other failed query is an error.
+// Plan looks for everything of the target, and changes nothing. Kinds that a cloud could not list are part of the plan.
+// Any other failed query is an error.
 func (c Cleaner) Plan(ctx context.Context) (Plan, error) {
 	plan, err := Discover(ctx, c.Engine, c.Target)
 	if err != nil {
@@ -74,9 +75,10 @@ func (c Cleaner) look(ctx context.Context) (provider.Found, error) {
 	return found, nil
 }
 
-// Run deletes the containers first, because their controllers would recreate resources in the cloud. Then it deletes
-// what is in the cloud, and the rest on this machine. The files come last, only when all else is gone. After the end of
-// ctx it begins no deletion any more. The receipt is complete whatever the error is.
+// Run deletes the nodes of the bootstrap cluster and the machines in docker first: their controllers would recreate
+// resources in the cloud. Then it deletes what is in the cloud, and the rest on this machine. The files come last, only
+// if nothing is left that needs them. After the end of ctx it begins no deletion. The receipt is complete whatever the
+// error is.
 func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	r := &Receipt{Cluster: plan.Cluster, Deleted: []Result{}, AlreadyGone: []Result{}, Kept: []Result{},
 		CouldNot: []Result{}}
@@ -119,8 +121,8 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	return *r, err
 }
 
-// endLease stops the renewal of a cluster's lease right before the cluster is deleted. If a lease is lost already,
-// nothing begins.
+// endLease stops the renewal of a cluster's lease right before the cluster is deleted. After the end of ctx, such as
+// the loss of a lease, it does nothing.
 func (c Cleaner) endLease(ctx context.Context, cluster string) {
 	if c.Leases != nil && ctx.Err() == nil {
 		c.Leases.StopRenewing(clusters.LeasedIn(cluster))
@@ -182,10 +184,11 @@ func (c Cleaner) notify(result Result) {
 	}
 }
 
-// rounds limits how often the cloud is cleaned up: something that recreates resources as fast as that still runs.
+// rounds limits how often the cloud is cleaned up: after that many rounds, a controller is recreating resources.
 const rounds = 5
 
-// cloud observes and deletes until nothing of the cluster is left that can be deleted, or a round deleted nothing.
+// cloud observes and deletes until nothing of the cluster is left that can be deleted, a round deletes nothing, or the
+// limits MadeBefore and rounds are reached.
 func (c Cleaner) cloud(ctx context.Context, r *Receipt) error {
 	for round := 0; ; round++ {
 		found, err := c.look(ctx)
@@ -216,8 +219,8 @@ func (c Cleaner) cloud(ctx context.Context, r *Receipt) error {
 	}
 }
 
-// stillExists reports whether the cloud still has a machine that no list has. Without an answer the machine counts as
-// there.
+// stillExists reports whether the cloud still has a machine that no list has. If the cloud does not answer, the machine
+// counts as existing. Other items never do.
 func (c Cleaner) stillExists(ctx context.Context, i Item) bool {
 	if !i.Machine {
 		return false

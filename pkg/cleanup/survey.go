@@ -20,8 +20,8 @@ type Left struct {
 	Things  int    `json:"things"`
 }
 
-// Survey lists the clusters that have left resources with labels, markers or tags of cluster-init. A nil cloud is not
-// checked. Any query that fails is an error.
+// Survey lists the clusters that have left containers, volumes or resources in a cloud, by the labels, markers and tags
+// of cluster-init. A nil cloud is not checked. Any query that fails is an error.
 func Survey(ctx context.Context, engine Engine, cloud provider.Leftovers) ([]Left, error) {
 	counts := map[Left]int{}
 	if err := surveyContainers(ctx, engine, counts); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// Print writes the plan for people. What would be deleted is a tree, each item with its proof. What stays and what is
-// left alone follow, each with the reason.
+// Print writes the plan for people. What would be deleted is a tree, each item with its proof. What stays, is left
+// alone or is unknown follows, each with the reason.
 func (p Plan) Print(out io.Writer) error {
 	var b strings.Builder
 	if p.Empty() {
