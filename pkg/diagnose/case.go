@@ -76,8 +76,8 @@ func Gather(ctx context.Context, w *clusters.World, more *redact.Redactor) (Case
 	return c.withoutUnknown().redacted(func(v any) any { return more.Value(known.Value(v)) })
 }
 
-// withoutUnknown removes everything that could hold an unknown secret. Without the Secrets of a cluster that is all of
-// this cluster, and the logs and the machines' output of every cluster.
+// withoutUnknown removes everything that could hold an unknown secret. If the Secrets of a cluster could not be read,
+// it removes all of that cluster. Then, or if a cluster is silent, it also removes all logs and all output of machines.
 func (c Case) withoutUnknown() Case {
 	kept := slices.Clone(c.Clusters)
 	unknown := c.silent || slices.ContainsFunc(kept, func(s Seen) bool { return s.secretsUnknown })
@@ -222,7 +222,7 @@ func learnSecrets(ctx context.Context, c *kube.Cluster, redactor *redact.Redacto
 
 // redacted returns a copy whose JSON has passed through clean.
 func (c Case) redacted(clean func(any) any) (Case, error) {
-	for i := range c.Clusters { // managed fields hold no values, and the annotation repeats the object
+	for i := range c.Clusters { // no rule needs managed fields, and the annotation repeats the object
 		for _, o := range c.Clusters[i].Objects {
 			o.SetManagedFields(nil)
 			unstructured.RemoveNestedField(o.Object, "metadata", "annotations",

@@ -41,7 +41,7 @@ func confirm(earlier, later []Finding) []Finding {
 	return later
 }
 
-// Permanent returns the permanent causes, without those from before began: they may have been fixed since.
+// Permanent returns the permanent causes. It omits causes with a time before began: they may have been fixed since.
 func (r Report) Permanent(began time.Time) []Finding {
 	var permanent []Finding
 	for _, f := range r.Findings {

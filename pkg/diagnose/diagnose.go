@@ -47,7 +47,8 @@ func Run(ctx context.Context, w *clusters.World, more ...Rule) (Report, error) {
 	return r, ctx.Err()
 }
 
-// observed adds a problem that observing showed directly. If no rule matches, its message is the cause.
+// observed adds a problem that observing showed directly. If no rule matches, it adds the problem to Waiting, with its
+// message as the cause.
 func (r *Report) observed(o Signals, rules []Rule) {
 	f, found := firstMatch(rules, o.Object, o.Signals)
 	if !found {
@@ -76,7 +77,7 @@ func (r *Report) sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return weight(a) - weight(b) })
 }
 
-// redact masks every known secret.
+// redact masks every known secret in the texts of the report. Names of objects stay.
 func (r *Report) redact(redactor *redact.Redactor) {
 	for _, list := range [][]Finding{r.Findings, r.Waiting} {
 		for i := range list {

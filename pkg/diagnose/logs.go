@@ -23,11 +23,11 @@ const (
 	maxLogs       = 12   // logs of containers to read per cluster
 	maxLogLines   = 1000 // lines to read per log
 	shownLogLines = 5    // lines to print
-	maxErrors     = 3    // errors to keep per machine: controllers repeat them hundreds of times
+	maxErrors     = 3    // errors to keep per log and machine: controllers repeat them hundreds of times
 )
 
-// readLogs adds the logs of crashing containers to a snapshot, and the errors of the providers' controllers about
-// machines that are not ready. It returns what could not be read.
+// readLogs adds the logs of crashing containers to a snapshot. It also adds what the controllers of infrastructure and
+// bootstrap providers log as errors about machines that are not ready. It returns what could not be read.
 func (s *Snapshot) readLogs(ctx context.Context, c *kube.Cluster) (notChecked []string) {
 	client, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Snapshot) wantedLogs() []wantedLog {
 }
 
 // aboutMachines keeps the newest errors of a controller about each machine that is not ready. An error is past if the
-// controller logged something else about the machine since.
+// controller has since logged an entry about the machine that is no error.
 func (s *Snapshot) aboutMachines(lines []string) {
 	all := entries(lines)
 	for _, r := range s.machinesNotReady() {
@@ -106,7 +106,7 @@ func (s *Snapshot) aboutMachines(lines []string) {
 	}
 }
 
-// machinesNotReady returns infrastructure machines and clusters that should be ready and are not.
+// machinesNotReady returns the objects of infrastructure providers, such as machines, that should be ready and are not.
 func (s *Snapshot) machinesNotReady() []health.Ref {
 	return slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
 		return r.Group != "infrastructure.cluster.x-k8s.io" || strings.HasSuffix(r.Kind, "Template") ||

@@ -36,7 +36,8 @@ func (s *Snapshot) sorted() []health.Ref {
 	})
 }
 
-// rootOrder puts Flux objects first: the first root that reaches a cause gives its chain.
+// rootOrder puts Kustomizations and HelmReleases first, then Clusters. The first root that reaches a cause gives its
+// chain.
 func rootOrder(r health.Ref) int {
 	switch r.Kind {
 	case "Kustomization", "HelmRelease":

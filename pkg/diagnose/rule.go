@@ -21,7 +21,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// Rule maps a signal of an object to its cause and remedy. Each rule is a file in the folder rules.
+// Rule maps a signal of an object to its cause and remedy. Each built-in rule is a file in the folder rules.
 type Rule struct {
 	Name  string   `json:"-"`     // of its file
 	Kinds []string `json:"kinds"` // of the objects that it matches; empty matches all
@@ -39,12 +39,12 @@ type Rule struct {
 	Confidence readiness.Confidence `json:"confidence"`
 	// Transient reports whether the cause can go away by itself.
 	Transient bool `json:"transient"`
-	// MatchReady reports whether the rule also matches objects that are ready.
+	// MatchReady reports whether the rule also matches roots that are ready.
 	MatchReady bool `json:"matchReady"`
 	// MatchDespiteChildren reports whether the cause is in the object itself. Then the rule also matches if an object
 	// below it is not ready.
 	MatchDespiteChildren bool `json:"matchDespiteChildren"`
-	// Rank orders rules that match the same object: the highest comes first.
+	// Rank orders the built-in rules that match the same object: the highest comes first. User rules ignore it.
 	Rank     int       `json:"rank"`
 	Examples []Example `json:"examples"`
 
@@ -167,7 +167,7 @@ func (r Rule) match(object health.Ref, signals []Signal) (signal Signal, values 
 	return Signal{}, nil, false
 }
 
-// render returns the cause and the remedy with their placeholders replaced.
+// render returns the cause and the remedy with their placeholders replaced, and the values to change in the remedy.
 func (r Rule) render(values map[string]string) (cause, remedy string) {
 	cause = os.Expand(r.Cause, func(name string) string { return values[name] })
 	remedy = os.Expand(r.Remedy, func(name string) string { // quoted, because people paste commands from it

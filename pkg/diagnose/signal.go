@@ -19,8 +19,8 @@ type Signal struct {
 	Origin  string `json:"signal"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Past reports that it may be over: it was reported once, is about an older spec or about an object that is being
-	// deleted, is the failure before a retry of Flux, or its controller has logged something else since.
+	// Past reports that the statement may no longer hold. Examples are an event, a condition of an older spec, and the
+	// failure before a retry of Flux.
 	Past bool `json:"past,omitempty"`
 	// At is the time of the statement, if known.
 	At time.Time `json:"at,omitzero"`

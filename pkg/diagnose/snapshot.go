@@ -19,9 +19,9 @@ type Snapshot struct {
 	cluster string
 	kinds   map[schema.GroupKind]bool
 	objects map[health.Ref]*unstructured.Unstructured
-	below   map[health.Ref][]health.Ref // the objects that an object owns or has applied
+	below   map[health.Ref][]health.Ref // the objects that an object owns or has applied, or that create it
 	events  map[health.Ref][]Signal     // the newest first
-	logs    map[health.Ref][]string     // of containers of a Pod, or about a machine
+	logs    map[health.Ref][]string     // the last lines of the containers of a Pod that ended
 	// machineSignals are what machines report, and the cloud and controllers report about them.
 	machineSignals map[health.Ref][]Signal
 	// installed are the namespaces of workloads that cluster-init installs or depends on.
@@ -52,8 +52,8 @@ func NewSnapshot(o readiness.Observation) *Snapshot {
 	return s
 }
 
-// parents returns the objects that wait for an object: its owners, the Flux object that applied it, and what a
-// controller creates for it.
+// parents returns the objects that wait for u: its owners, the Flux object that applied it, and the objects that a
+// controller creates for u.
 func parents(u *unstructured.Unstructured) []health.Ref {
 	list := createdFor(u)
 	for _, owner := range u.GetOwnerReferences() {
@@ -79,7 +79,7 @@ func (s *Snapshot) absent(r health.Ref) bool {
 	return s.objects[r] == nil && s.kinds[schema.GroupKind{Group: r.Group, Kind: r.Kind}]
 }
 
-// state returns the state of an object, or Missing.
+// state returns the state of an object. It is Missing if the snapshot does not contain the object.
 func (s *Snapshot) state(r health.Ref) health.State {
 	if u := s.objects[r]; u != nil {
 		return health.OfAny(u)
@@ -87,7 +87,7 @@ func (s *Snapshot) state(r health.Ref) health.State {
 	return health.State{Status: Missing, Message: "does not exist"}
 }
 
-// Missing is the state of an object that another one needs and that does not exist.
+// Missing is the state of an object that another object needs and that does not exist.
 const Missing = "Missing"
 
 func (s *Snapshot) sortEvents(events []*unstructured.Unstructured) {

@@ -32,7 +32,7 @@ type Finding struct {
 	Delays []string `json:"delays,omitempty"`
 
 	matchDespiteChildren bool
-	unconfirmed          bool // an earlier diagnosis has not found it
+	unconfirmed          bool // no earlier diagnosis has found it as a permanent cause
 }
 
 // Lasting reports whether the cause is permanent: high confidence, current, and neither transient nor a warning. After
