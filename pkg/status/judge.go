@@ -15,10 +15,10 @@ type State string
 
 // The states of an environment.
 const (
-	Up          State = "up"          // the cluster manages itself, and everything is ready
+	Up          State = "up"          // the cluster manages itself, and all shown objects are ready
 	Progressing State = "progressing" // something is not ready yet, and no controller has given up
 	Stuck       State = "stuck"       // something failed for good, or is suspended, paused or stopped
-	Broken      State = "broken"      // a pivot was interrupted, or a cluster not managed by cluster-init has this name
+	Broken      State = "broken"      // a pivot was interrupted or refused, or an unmanaged cluster has this name
 	Absent      State = "absent"      // nothing of the environment exists
 	Unknown     State = "unknown"     // something does not answer
 )
@@ -47,7 +47,8 @@ func judge(seen up.Outlook, r Report) (State, string) {
 	}
 }
 
-// judgeObjects starts with state and lowers it for objects that are not ready and for failed reads.
+// judgeObjects lowers state for objects that are suspended, paused or failed. It lowers Up also for other objects that
+// are not ready, and for failed reads.
 func judgeObjects(side Side, unknown []string, state State, why string) (State, string) {
 	for _, o := range side.Objects {
 		switch {

@@ -17,7 +17,7 @@ import (
 // Print writes a report as a table for people.
 func (r Report) Print(out io.Writer) error { return r.print(out, false) }
 
-// Wide is a report that prints the messages of all objects, untruncated.
+// Wide is a report that prints the messages of all objects, and no text truncated.
 type Wide struct{ Report }
 
 // Print writes the report with all details.
@@ -84,7 +84,7 @@ func printCauses(b *strings.Builder, causes []Cause, wide bool) {
 	}
 }
 
-// sign returns ✗ for causes that need a person, and ? for all others.
+// sign returns ✗ for lasting causes, and ? for all others.
 func (c Cause) sign() string {
 	if c.Lasting {
 		return "✗"
@@ -147,7 +147,7 @@ func messageLimit(wide bool) int {
 func causeLimit(wide bool) int { return 3 * messageLimit(wide) }
 
 // Changes lists what changed since the earlier report, one line each: the state, new causes, the states of the
-// clusters, and changed or deleted objects.
+// clusters, and objects that are new, changed, or no longer in the report.
 func (r Report) Changes(earlier Report, at time.Time) []string {
 	var lines []string
 	line := func(format string, args ...any) {

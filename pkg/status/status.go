@@ -69,7 +69,7 @@ type Object struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	State     string `json:"state"` // as package health reports it, or paused
+	State     string `json:"state"` // as package health reports it, or Paused
 	Version   string `json:"version,omitempty"`
 	Message   string `json:"message,omitempty"`
 }
@@ -122,7 +122,7 @@ func firstOf(err error) string {
 	return err.Error()
 }
 
-// side reads a cluster if it answers.
+// side returns what a status shows of a cluster. It reads the cluster only if c is not nil.
 func (r *Report) side(ctx context.Context, state string, c *kube.Cluster, connectErr error, namespace string) Side {
 	s := Side{State: state, Objects: []Object{}}
 	if connectErr != nil {
