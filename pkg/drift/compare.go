@@ -22,8 +22,8 @@ import (
 type Comparison struct {
 	Environment *environment.Environment
 	Tree        content.Tree // the content, with the release files in it
-	// Management is nil if there is none, or if it does not answer. ManagementErr says why it does not answer. Then the
-	// objects that the bootstrap cluster's Flux applies to it are not compared.
+	// Management is nil if there is no management cluster, or if it does not answer. Then the objects that the
+	// bootstrap cluster's Flux applies to it are not compared. ManagementErr says why it does not answer.
 	Management    *kube.Cluster
 	ManagementErr error
 	Known         *redact.Redactor // secrets to mask outside of Secrets
@@ -32,8 +32,8 @@ type Comparison struct {
 // requestTimeout limits one request to a cluster.
 const requestTimeout = 20 * time.Second
 
-// Compare returns how a cluster differs in a phase. It stops at the first error, and returns what it has found until
-// then.
+// Compare returns how a cluster differs from the environment in a phase. It stops at the first error, and returns what
+// it found before.
 func (c Comparison) Compare(ctx context.Context, cluster *kube.Cluster, phase environment.Phase) Cluster {
 	found := Cluster{Name: cluster.Name, Server: cluster.Config.Host, Phase: phase, Parts: []Part{}}
 	if err := c.compare(ctx, cluster, &found); err != nil {

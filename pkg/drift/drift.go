@@ -17,7 +17,7 @@ type Report struct {
 	SchemaVersion int       `json:"schemaVersion"`
 	Environment   string    `json:"environment"`
 	Note          string    `json:"note,omitempty"` // what is not known, if that does not affect the comparison
-	Clusters      []Cluster `json:"clusters"`       // none: no cluster exists, everything would be created
+	Clusters      []Cluster `json:"clusters"`       // empty if no cluster exists: everything would be created
 }
 
 // schemaVersion is the version of the JSON document. Additions do not change it.
@@ -42,7 +42,7 @@ type Cluster struct {
 // Part is one compared part: the values, the chart's objects, or a component.
 type Part struct {
 	Name    string   `json:"name"`           // "values", "chart", or the component's
-	All     bool     `json:"all,omitempty"`  // nothing of it was applied yet for this cluster: all would be
+	All     bool     `json:"all,omitempty"`  // nothing of it was applied for this cluster yet: all of it would be
 	Note    string   `json:"note,omitempty"` // explanation for people
 	Same    int      `json:"same"`           // objects that do not differ
 	Values  []Field  `json:"values,omitempty"`

@@ -18,7 +18,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// chart compares the objects of the chart, and lists those that it created earlier and no longer has.
+// chart compares the objects of the chart. It also lists objects that an earlier release created and that the chart no
+// longer has, of the kinds that it still has and of Kustomizations.
 func (c Comparison) chart(ctx context.Context, cluster *kube.Cluster, rendered manifests.Rendered) (Part, error) {
 	part := Part{Name: "chart", Objects: []Object{}}
 	if err := c.compareObjects(ctx, cluster, helmController, rendered.Chart, &part); err != nil {

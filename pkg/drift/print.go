@@ -95,7 +95,8 @@ func (c Cluster) print(b *strings.Builder) {
 	}
 }
 
-// maxNewObjects limits the printed objects of a new part. The JSON document lists all.
+// maxNewObjects is the most objects that are printed of a part with only new objects. For more, only their number is
+// printed.
 const maxNewObjects = 3
 
 func (p Part) print(b *strings.Builder) {
@@ -147,7 +148,7 @@ func (f Field) String() string {
 // maxValueLength limits a printed value in bytes.
 const maxValueLength = 80
 
-// short returns a value on one line. Text that is not JSON itself has no quotes.
+// short returns a value on one line, truncated. Text with tabs or line breaks, and all other types, are shown as JSON.
 func short(value any) string {
 	if value == nil {
 		return "none"
