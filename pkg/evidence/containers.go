@@ -13,7 +13,7 @@ import (
 )
 
 // containers writes the list of all containers of the engine, and the state of the environment's containers. With logs,
-// it writes their logs and the journals of machines, too.
+// it also writes their logs, and the journals of running nodes.
 func (c Collector) containers(ctx context.Context, f *folder, logs bool) {
 	if c.Engine == nil {
 		return

@@ -35,8 +35,8 @@ type Collector struct {
 	// Machines returns the output of machines that are not containers. With an error, the partial result counts. Nil
 	// means no such machines.
 	Machines func(context.Context) ([]Said, error)
-	// Case returns the input of a diagnosis as JSON, without secrets. It is called once the Redactor knows all secrets.
-	// Nil means that no case is kept.
+	// Case returns the input of a diagnosis as JSON, without secrets. It is called after the Secrets of all clusters
+	// were read, even if that failed. Nil means that no case is kept.
 	Case func(context.Context) ([]byte, error)
 }
 
@@ -120,7 +120,7 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 	return errors.Join(f.failed...)
 }
 
-// diagnosis keeps the data for a diagnosis, which itself leaves out logs of clusters with unknown Secrets.
+// diagnosis keeps the data for a diagnosis. Case itself leaves out what could hold unknown secrets.
 func (c Collector) diagnosis(ctx context.Context, f *folder) {
 	content, err := c.Case(ctx)
 	if err != nil {
@@ -163,7 +163,8 @@ func (c Collector) connect(ctx context.Context, f *folder) (clusters []*kube.Clu
 	return clusters, err != nil
 }
 
-// bounded runs one request with its own timeout, and notes its error as a problem of what. It reports success.
+// bounded runs one request with its own timeout, and notes its error as a problem of what. It reports success. After
+// the end of ctx it runs nothing and returns false.
 func bounded(ctx context.Context, f *folder, what string, request func(context.Context) error) bool {
 	if ctx.Err() != nil {
 		return false

@@ -30,7 +30,8 @@ const (
 	CaseName = "diagnosis.json"
 )
 
-// CheckDir refuses, as a usage error, a folder with other files than an earlier run's evidence. It changes nothing.
+// CheckDir refuses, as a usage error, a folder that is neither new, nor empty, nor has the summary of an earlier run.
+// It changes nothing.
 func CheckDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -126,8 +127,8 @@ func (f *folder) events(lines []byte) {
 	f.write(eventsName, "every event of the run, one JSON object a line, as of --output json", out.String())
 }
 
-// write writes a file inside the folder. write makes the name valid and unique. It removes control characters, because
-// people print files on terminals.
+// write writes a file inside the folder, under a valid and unique name. It removes control characters, because people
+// print files on terminals. It does not remove secrets.
 func (f *folder) write(name, what, content string) {
 	name = f.uniqueName(name)
 	err := f.create(name, oneline.Lines(content))

@@ -62,7 +62,8 @@ func customKinds(ctx context.Context, f *folder, cluster *kube.Cluster) []schema
 	return found
 }
 
-// trimmed removes large fields of a ConfigMap: binary data, and all data if it exceeds the limit.
+// trimmed replaces the values of a ConfigMap with their sizes: those of binary data, and those of data if they exceed
+// the limit together.
 func trimmed(o unstructured.Unstructured) map[string]any {
 	if o.GetKind() == "ConfigMap" {
 		const maxDataBytes = 16 << 10

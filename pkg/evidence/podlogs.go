@@ -86,7 +86,7 @@ type podLog struct {
 	previous                  bool
 }
 
-// logsOf returns the logs that the containers of a pod have written.
+// logsOf returns the logs of the containers and init containers of a pod that run or have run.
 func logsOf(pod corev1.Pod) []podLog {
 	var logs []podLog
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {

@@ -50,7 +50,7 @@ func (f *folder) summary(run Run) {
 	f.text(summaryName, "this file", out.String())
 }
 
-// chain returns the messages of an error and of all errors that it wraps, each once, with its code.
+// chain returns the messages of an error and of all errors that it wraps, each once, with its code if it has one.
 func chain(err error) []string {
 	var messages []string
 	indexes := map[string]int{}
