@@ -14,8 +14,8 @@ func WithHost(kubeconfig []byte, host string) ([]byte, error) {
 	return WithServer(kubeconfig, host, "")
 }
 
-// WithServer returns kubeconfig with another address. The name that the certificate is checked against stays, so that
-// this machine may use any name for the engine. An empty port stays as it is.
+// WithServer returns kubeconfig with another address. An empty port keeps the port of each server. The name that the
+// certificate is checked against stays, so that this machine may use any name for the engine.
 func WithServer(kubeconfig []byte, host, port string) ([]byte, error) {
 	config, err := loadConfig(kubeconfig)
 	if err != nil {

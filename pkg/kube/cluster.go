@@ -1,4 +1,5 @@
-// Package kube talks to one Kubernetes API server: clients, server-side apply, watches and the state of one object.
+// Package kube talks to one Kubernetes API server: clients, server-side apply, watches and logs. It also reads, checks
+// and writes kubeconfigs.
 package kube
 
 import (

@@ -9,8 +9,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Newer reports whether a kubeconfig has other credentials than the one in use and does not expire before it. Embedded
-// must accept both: a user's own kubeconfig with a program or a file in it is not replaced.
+// Newer reports whether a kubeconfig has other credentials than the one in use, and is not known to expire before it.
+// Embedded must accept both: a user's own kubeconfig with a program or a file in it is not replaced.
 func Newer(fresh, used []byte) bool {
 	one, other := user(fresh), user(used)
 	if one == nil || other == nil {
@@ -37,7 +37,7 @@ func user(kubeconfig []byte) *clientcmdapi.AuthInfo {
 	return config.AuthInfos[config.Contexts[config.CurrentContext].AuthInfo]
 }
 
-// end returns when a client certificate expires. Zero means it has none.
+// end returns when a user's client certificate expires. Zero means the user has none, or it cannot be read.
 func end(u *clientcmdapi.AuthInfo) time.Time {
 	block, _ := pem.Decode(u.ClientCertificateData)
 	if block == nil {

@@ -21,8 +21,9 @@ const refusedHint = "Find out who changed it. A kubeconfig from a cluster may co
 
 // Embedded checks a kubeconfig that does not come from this machine's user: from a Secret, a backup, a container or a
 // cloud. Its author must not be able to run a program here, read a file or choose a proxy. Embedded returns its current
-// context alone, with an https server, the authorities, and a client certificate or a token, all of them inline.
-// Anything else in that context is fault.KubeconfigRefused. Errors name keys and never values.
+// context alone, with an https server, the authorities, and a client certificate or a token, all of them inline. If
+// that context lacks one of these or has a forbidden key, the error is fault.KubeconfigRefused. Embedded drops other
+// keys. Errors name keys and never values.
 func Embedded(kubeconfig []byte) ([]byte, error) {
 	config, err := loadConfig(kubeconfig)
 	if err != nil {

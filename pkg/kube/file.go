@@ -12,10 +12,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// ReadFile reads a kubeconfig file of this machine's user, which may run programs and name files as kubectl allows. Its
-// relative paths start at the file's folder. The result is self-contained: paths are absolute, and certificate files
+// ReadFile reads a kubeconfig file of this machine's user, which may run programs and name files as kubectl allows. The
+// result is its current context alone. Relative paths start at the file's folder and become absolute. Certificate files
 // are inlined, so that they identify the cluster. An empty file returns nil. A file that is no kubeconfig, or names an
-// unreadable file, is fault.Usage. An unreadable path is not.
+// unreadable file, is fault.Usage. If the file itself cannot be read, the error is not fault.Usage.
 func ReadFile(path string) ([]byte, error) {
 	content, err := unpack.Named(path, mostOfKubeconfig)
 	if err != nil || len(bytes.TrimSpace(content)) == 0 {

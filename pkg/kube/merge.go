@@ -14,8 +14,8 @@ import (
 
 // Merge puts the current context of a kubeconfig into the files that kubectl uses (KUBECONFIG, or ~/.kube/config), as
 // the context name, and makes it the current one. It locks the files as kubectl does, and returns the file that it
-// wrote. It does not overwrite an entry of that name for another cluster: fault.ClusterForeign. A locked file is
-// fault.Busy.
+// wrote. A cluster entry of that name for another cluster is fault.ClusterForeign. A locked file is fault.Busy. Merge
+// overwrites a context of that name, and the user NAME-admin.
 func Merge(kubeconfig []byte, name string) (file string, err error) {
 	given, err := loadConfig(kubeconfig)
 	if err != nil {
@@ -63,7 +63,8 @@ func flat(config *clientcmdapi.Config) (*clientcmdapi.Config, error) {
 	return config, clientcmdapi.FlattenConfig(config)
 }
 
-// mayReplace refuses entries of the name that belong, or may belong, to another cluster.
+// mayReplace refuses a cluster entry of the name that is, or may be, another cluster. It does not check contexts and
+// users.
 func mayReplace(existing *clientcmdapi.Config, kubeconfig []byte, name string) error {
 	there, is := existing.Clusters[name]
 	if !is {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Raw reads a path of the API server, and at most that many bytes of the answer. Any HTTP status is an answer and no
-// error. The body of the response is closed. What was read of it is returned.
+// Raw reads a path of the API server, and returns at most that many bytes of the response. No HTTP status is an error.
+// The body of the returned response is closed. If reading the body fails, Raw returns what it has read.
 func (c *Cluster) Raw(ctx context.Context, path string, most int64) (*http.Response, []byte, error) {
 	host, _, err := rest.DefaultServerUrlFor(c.Config)
 	if err != nil {
