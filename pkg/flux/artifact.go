@@ -21,7 +21,8 @@ import (
 var ErrArtifactTooLarge = errors.New("too large")
 
 // ArtifactPath returns the path by which the API server proxies a request to the Service in an artifact's address:
-// source-controller can be reached only in the cluster. It is empty if the address is not that of a Service.
+// source-controller can be reached only in the cluster. It is empty if the host does not have the form
+// SERVICE.NAMESPACE.
 func ArtifactPath(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -64,7 +65,8 @@ func ReadArtifact(ctx context.Context, c *kube.Cluster, a *meta.Artifact, most i
 	return body, verifyDigest(body, a.Digest)
 }
 
-// verifyDigest compares content with its digest, in the form of a Flux artifact: "sha256:" and hexadecimal digits.
+// verifyDigest compares content with its digest, in the form of a Flux artifact: an algorithm, a colon, and hexadecimal
+// digits. It supports sha256, sha384 and sha512.
 func verifyDigest(content []byte, digest string) error {
 	algorithm, want, _ := strings.Cut(digest, ":")
 	var sum hash.Hash

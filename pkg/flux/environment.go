@@ -14,7 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// EnvironmentVariable is set in every controller, such as a proxy. Its value may be a secret.
+// EnvironmentVariable is a variable that every controller gets, such as a proxy. Its value may be a secret.
 type EnvironmentVariable struct{ Name, Value string }
 
 const (
@@ -46,8 +46,9 @@ func references(environment []EnvironmentVariable) []any {
 	return env
 }
 
-// applyEnvironment applies the Secret with the variables before the Pods that need it, and makes them follow it.
-// Without variables it deletes the Secret of an earlier run.
+// applyEnvironment applies the Secret with the variables, with its namespace, before the Pods that need it. It
+// annotates the Deployments in objects, so that a changed Secret recreates their Pods. Without variables it deletes the
+// Secret of an earlier run.
 func applyEnvironment(ctx context.Context, c *kube.Cluster, manager *ssa.ResourceManager,
 	objects []*unstructured.Unstructured, options ssa.ApplyOptions) error {
 	var first []*unstructured.Unstructured

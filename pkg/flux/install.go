@@ -54,8 +54,8 @@ type Restrictions struct {
 	NoCrossNamespaceRefs bool
 }
 
-// Render returns Flux's objects, tuned for a bootstrap: an object checks its dependencies after two seconds instead of
-// thirty, more objects are reconciled concurrently, and readiness is checked every second.
+// Render returns Flux's objects, tuned for a bootstrap. Controllers check dependencies again after two seconds instead
+// of thirty, and reconcile more objects concurrently. The kubelet checks their readiness every second.
 func Render(o Options) ([]*unstructured.Unstructured, error) {
 	base, err := os.MkdirTemp("", "cluster-init-flux-")
 	if err != nil {
@@ -109,9 +109,9 @@ func Install(ctx context.Context, c *kube.Cluster, objects []*unstructured.Unstr
 	return nil
 }
 
-// featureGates are those of kustomize-controller. With the first one a correction of a component in a wait is applied
-// at once, not after half an hour. With the second one a new API version of a CRD does not make the next apply fail
-// with "field not declared in schema".
+// featureGates are those of kustomize-controller. With the first one, it applies a correction at once while it waits
+// for a component, not after half an hour. With the second one, a new API version of a CRD does not make the next apply
+// fail with "field not declared in schema".
 const featureGates = "CancelHealthCheckOnNewRevision=true,MigrateAPIVersion=true"
 
 func tune(deployment *unstructured.Unstructured, o Options) error {

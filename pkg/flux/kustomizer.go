@@ -118,7 +118,7 @@ func (k *Kustomizer) build(kustomization *unstructured.Unstructured) (resmap.Res
 	return built.DeepCopy(), nil
 }
 
-// inContent is a path in the content.
+// inContent returns a path as a path in the content.
 func inContent(path string) string { return strings.TrimPrefix(path, "/") }
 
 // secrets is a cluster that contains only the Secrets among objects.

@@ -33,7 +33,7 @@ const ChartSourceName = ReleaseName + "-chart"
 
 const sourceInterval = 5 * time.Minute
 
-// OCIArtifact names an OCI artifact by repository and digest.
+// OCIArtifact names an OCI artifact by repository, and by digest or tag.
 type OCIArtifact struct {
 	URL        string // oci://host/repository
 	Tag        string // empty when Digest is set

@@ -49,8 +49,8 @@ func Kustomizations(ctx context.Context, c *kube.Cluster) ([]kustomizev1.Kustomi
 	return list.Items, nil
 }
 
-// SuspendedWith reports whether any Kustomization of the cluster is suspended and carries an annotation. It returns
-// false if Flux is not installed.
+// SuspendedWith reports whether any Kustomization of the cluster is suspended and has an annotation with this value. It
+// returns false if Flux is not installed.
 func SuspendedWith(ctx context.Context, c *kube.Cluster, annotation, value string) (bool, error) {
 	list, err := Kustomizations(ctx, c)
 	if apimeta.IsNoMatchError(err) {
