@@ -10,7 +10,7 @@ import (
 )
 
 // FromEnvironment returns the secrets among environment variables (NAME=value). These are values of variables that have
-// a secret's name, and passwords in proxy addresses.
+// a secret's name, secrets within such values, and passwords in proxy addresses.
 func FromEnvironment(variables []string) []string {
 	var secrets []string
 	for _, v := range variables {
@@ -32,7 +32,8 @@ func isPath(value string) bool {
 }
 
 // FromValues returns the secrets in a document that its author keeps secret as a whole. Public values, such as user
-// names, are none. In the address of a proxy only the password is one.
+// names, are not secret. Booleans and numbers are secret only under a secret's name. In the address of a proxy only the
+// password is secret.
 func FromValues(document map[string]any) []string {
 	var secrets []string
 	walk(document, func(name string, value any) {
@@ -50,7 +51,7 @@ func FromValues(document map[string]any) []string {
 }
 
 // FromSecret returns the secrets in a value of a Secret: the whole value, unless its key or its length shows that it is
-// not secret. For a kubeconfig, a cloud-config or the like, it also returns the secrets within it, line by line.
+// not secret. It also returns the secrets within the value, such as those of a kubeconfig or a cloud-config.
 func FromSecret(key, value string) []string {
 	const short = 8 // a shorter value is a word, such as "default" or "true", unless its key is a secret's name
 	secrets := inside(value)
@@ -129,7 +130,7 @@ func fromURL(address string) []string {
 	return []string{password}
 }
 
-// walk calls leaf for every value that is neither a map nor a list, with the name of the value.
+// walk calls leaf for every value that is neither a map, a list nor null. The name of an element is that of its list.
 func walk(v any, leaf func(name string, value any)) { walkNamed("", v, leaf) }
 
 func walkNamed(name string, v any, leaf func(string, any)) {

@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// Value returns a copy of decoded JSON or YAML without secrets. It redacts every string and number, and each value
-// under a secret's name. Keys stay as they are. It omits metadata that only repeats an object, such as the annotation
-// of kubectl apply.
+// Value returns a copy of decoded JSON or YAML without secrets. It redacts known secrets in strings and numbers, and
+// all strings and numbers under a secret's name. Keys stay as they are. It omits metadata that only repeats an object,
+// such as the annotation of kubectl apply.
 func (r *Redactor) Value(v any) any {
 	switch typed := v.(type) {
 	case map[string]any:
@@ -76,8 +76,8 @@ func (r *Redactor) under(key string, secret bool, value any) any {
 	return masked(value)
 }
 
-// All returns decoded YAML or JSON with Mark in place of each value, whatever its name. Empty, true and false values
-// stay: they are no secrets.
+// All returns decoded YAML or JSON with Mark in place of each value, whatever its name. Empty, null, true and false
+// values stay: they are no secrets.
 func All(value any) any {
 	switch typed := value.(type) {
 	case map[string]any:

@@ -19,7 +19,7 @@ const (
 type Redactor struct {
 	needles  needles
 	patterns []pattern
-	// Secrets that are also words of the built-in content, and the patterns that find them as values.
+	// words are secrets that are also words of the built-in content, with the patterns that find them as values.
 	words map[string]*regexp.Regexp
 }
 
@@ -32,7 +32,7 @@ func New(secrets ...string) *Redactor {
 }
 
 // Add adds secrets. It ignores one that is shorter than MinLength: half of all words would contain it. One that is also
-// a word of the built-in content is redacted only as a whole value.
+// a word of the built-in content is redacted only as a whole value, and in base64.
 func (r *Redactor) Add(secrets ...string) {
 	for _, s := range secrets {
 		s = strings.TrimSpace(s)
