@@ -23,14 +23,14 @@ const (
 	// Its value is the UID that the Cluster has there: another move makes it void.
 	VerifiedAnnotation = "cluster-init.io/pivot-verified"
 	// DownAnnotation is on the Cluster that a `down` is about to delete, and on the release of the bootstrap cluster
-	// that deletes it: nothing else is done with it from then on.
+	// that deletes it. From then on, runs only continue the deletion.
 	DownAnnotation = "cluster-init.io/down"
 	// MachinesAnnotation is on a Cluster between a verified move and the first check that finds the cluster managing
 	// itself. It holds the Machines that the move brought, with their provider IDs.
 	MachinesAnnotation = "cluster-init.io/pivot-machines"
 	// PivotAnnotation is on Clusters and ClusterClasses while a move has them paused: the write that pauses sets it,
-	// and the one that resumes removes it. Anything paused without it was paused by a person. Its value is that of
-	// SuspendedAnnotation.
+	// and the one that resumes removes it. Anything paused without it was paused by a person, or by a restore: see
+	// RestoringMark. Its value is that of SuspendedAnnotation.
 	PivotAnnotation = "cluster-init.io/pivot"
 	// RestoringMark is the value of Cluster API's paused annotation on what a restore, not a person, has paused.
 	RestoringMark = "cluster-init.io/restoring"
