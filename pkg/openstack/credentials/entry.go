@@ -59,7 +59,7 @@ type source struct {
 	Regions  []yaml.Node `yaml:"regions"`
 }
 
-// The supported ways to log in, which do not expire: a management cluster keeps using them.
+// The supported ways to log in. A token is none: it expires, and a management cluster keeps using its credentials.
 const (
 	byPassword   = "password"
 	byCredential = "v3applicationcredential"
@@ -100,7 +100,7 @@ func (s source) normalize(called func(field string) string) (entry, error) {
 	return e, nil
 }
 
-// way decides how to log in.
+// way decides how to log in. An explicit auth_type wins, so that it resolves contradictory fields.
 func (a auth) way(authType string) (string, error) {
 	credential := a.ApplicationCredentialID != "" || a.ApplicationCredentialName != "" ||
 		a.ApplicationCredentialSecret != ""
@@ -161,7 +161,7 @@ func (a *auth) user(from auth) {
 	}
 }
 
-// domain returns its own domain, the one for all, or the default of python-openstackclient.
+// domain returns the id or name of a domain: the given one, else that of the login, else its default, else "default".
 func (a auth) domain(id, name string) (string, string) {
 	switch {
 	case id != "" || name != "":
@@ -240,14 +240,14 @@ func write(name string, e entry) ([]byte, error) {
 		a.Password, a.ProjectName, a.ProjectID,
 		a.ProjectDomainName, a.ProjectDomainID, a.ApplicationCredentialID, a.ApplicationCredentialName,
 		a.ApplicationCredentialSecret} {
-		// parsers differ in what they make of them
+		// YAML parsers read control characters differently
 		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 			return nil, missing("the OpenStack credentials contain control characters",
 				"Remove line breaks at the end of names and passwords.")
 		}
 	}
 	text, err := yaml.Marshal(map[string]any{"clouds": map[string]entry{name: e}})
-	if err != nil { // it may quote
+	if err != nil { // the error may quote a secret
 		return nil, missing(fmt.Sprintf("the credentials of cloud %q cannot be written as YAML", name),
 			openstack.CredentialsHint)
 	}

@@ -21,7 +21,7 @@ type cloudsText struct {
 	Clouds map[string]yaml.Node `yaml:"clouds"`
 	Public map[string]yaml.Node `yaml:"public-clouds"`
 
-	keys []*yaml.Node // all keys of the file
+	keys []*yaml.Node // the top-level keys of the file
 }
 
 // files are a clouds.yaml and the files that belong to it.
@@ -43,7 +43,7 @@ func (f finder) usualFolders() []string {
 	return append(folders, "/etc/openstack")
 }
 
-// cloudsFile returns the path of the clouds.yaml. Empty means there is none.
+// cloudsFile returns the path of the clouds.yaml. Empty means none was found. A folder without permission is skipped.
 func (f finder) cloudsFile() (string, error) {
 	if path := f.get("OS_CLIENT_CONFIG_FILE"); path != "" {
 		return path, nil
@@ -63,8 +63,8 @@ func (f finder) cloudsFile() (string, error) {
 	return "", nil
 }
 
-// readFiles reads the clouds.yaml at path, the secure.yaml next to it or of OS_CLIENT_SECURE_FILE, and the
-// clouds-public.yaml of the usual folders.
+// readFiles reads the clouds.yaml at path, the secure.yaml next to it or of OS_CLIENT_SECURE_FILE, and the first
+// clouds-public.yaml of the searched folders that has profiles.
 func (f finder) readFiles(path string) (files, error) {
 	in := files{path: path}
 	var err error
@@ -196,7 +196,7 @@ func (s *source) region(cloud, path string) error {
 	return nil
 }
 
-// expand returns the path of a file that a clouds.yaml names: relative ones start at the current folder.
+// expand replaces ~/ in the path of a file that a clouds.yaml names. Relative paths start at the current folder.
 func (f finder) expand(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && f.get("HOME") != "" {
 		return filepath.Join(f.get("HOME"), rest)

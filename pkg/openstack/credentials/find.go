@@ -20,10 +20,11 @@ var ErrNone = errors.New("no OpenStack credentials")
 // Find returns the cloud that python-openstackclient would use: the entry OS_CLOUD of a clouds.yaml
 // (OS_CLIENT_CONFIG_FILE, ./clouds.yaml, ~/.config/openstack, /etc/openstack; with the secure.yaml next to it), else
 // the variables OS_AUTH_URL and so on, else the only entry of a clouds.yaml. OPENSTACK_CLOUD_YAML_B64, which
-// clusterctl's users know, overrides all of them. lookup finds variables, as os.LookupEnv does.
+// clusterctl's users know, takes the place of the files and precedes the variables. lookup finds variables, as
+// os.LookupEnv does.
 //
-// It fails with fault.CredentialsMissing if nothing is found (ErrNone), or if the credentials are incomplete or
-// contradictory. No error contains a secret.
+// It fails with fault.CredentialsMissing if nothing is found (ErrNone), or if the credentials are unreadable,
+// incomplete or contradictory. No error contains a secret.
 func Find(lookup func(name string) (string, bool)) (openstack.Cloud, error) {
 	f := finder{lookup: lookup}
 	f.folders = f.usualFolders()

@@ -13,7 +13,7 @@ func besideAuth() []string {
 		"cert", "key", "identity_api_version"}
 }
 
-// misplaced refuses what a client would ignore silently: TLS that is verified all the same, or another region.
+// misplaced refuses keys that clients would silently ignore: they would verify TLS anyway, or use another region.
 func (in files) misplaced(name string) error {
 	entry := in.clouds.Clouds[name]
 	where := fmt.Sprintf("cloud %q in %s", name, in.path)

@@ -43,8 +43,8 @@ func (f finder) identifying() []string {
 }
 
 // overlay lets variables choose within the cloud of a file, and add the secret that the file omits. They must not name
-// another cloud or another user: an openrc file that the shell sourced earlier would otherwise decide in which cloud a
-// cluster is made.
+// another cloud, project or user: an openrc file that the shell sourced earlier would otherwise decide where a cluster
+// is made.
 func (f finder) overlay(cloud string, e *source) error {
 	fields := e.variables()
 	var others []string
@@ -75,7 +75,7 @@ func (s *source) takes(variable string) bool {
 	return credential == (variable == "OS_APPLICATION_CREDENTIAL_SECRET")
 }
 
-// choices are the variables that apply to every kind of credentials.
+// choices applies the variables that are valid for every kind of credentials. They override the entry.
 func (f finder) choices(e *source) error {
 	e.RegionName = cmp.Or(f.get("OS_REGION_NAME"), e.RegionName)
 	e.Interface = cmp.Or(f.get("OS_INTERFACE"), f.get("OS_ENDPOINT_TYPE"), e.Interface)
