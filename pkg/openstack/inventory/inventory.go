@@ -27,9 +27,8 @@ type entry struct {
 // parallelQuestions bounds how many lists are read at a time.
 const parallelQuestions = 8
 
-// Inventory reads all resources of the project, whatever else the credentials can see, and foreign ports on its
-// networks. A list that fails is in Unknown and is no error of the whole. Credentials without a project are one, and so
-// is the end of ctx.
+// Inventory lists the resources of the project, whatever else the credentials can see, and foreign ports on its
+// networks. It omits ports that Neutron itself manages. A kind that cannot be listed is in Unknown and is no error.
 func (c Project) Inventory(ctx context.Context) (openstack.Inventory, error) {
 	if c.ProjectID == "" {
 		return openstack.Inventory{}, fault.New(fault.CloudRefused, "the credentials are for no project",
@@ -73,8 +72,8 @@ func (c Project) Inventory(ctx context.Context) (openstack.Inventory, error) {
 	return inventory, nil
 }
 
-// unlisted fails if a port or a volume of the project names a server that is neither in the list nor gone: Nova omits
-// those of a cell that is down, and those that it will delete later.
+// unlisted fails if a resource of the project names a server that is neither in the list nor gone: Nova omits servers
+// of a cell that is down, and servers that it will delete later.
 func (c Project) unlisted(ctx context.Context, resources []entry) error {
 	asked := map[openstack.Ref]bool{{}: true}
 	for _, r := range resources {
@@ -102,8 +101,8 @@ func (c Project) unlisted(ctx context.Context, resources []entry) error {
 	return nil
 }
 
-// withoutLoadBalancers reports that there are none although listing is forbidden: Octavia requires its own role, which
-// users without load balancers often lack. Each load balancer has a port in its project.
+// withoutLoadBalancers reports whether the ports prove that there are no load balancers although listing is forbidden:
+// each has a port in its project. Users without load balancers often lack the role that Octavia requires.
 func withoutLoadBalancers(i openstack.Inventory) bool {
 	refused, is := errors.AsType[*openstack.Refusal](i.Unknown[openstack.KindLoadBalancer])
 	return is && refused.Code == http.StatusForbidden && i.Unknown[openstack.KindPort] == nil &&
@@ -111,13 +110,13 @@ func withoutLoadBalancers(i openstack.Inventory) bool {
 			func(r openstack.Resource) bool { return r.PartOf.Kind == openstack.KindLoadBalancer })
 }
 
-// listing is one question to the cloud.
+// listing reads the resources of one kind.
 type listing struct {
 	kind openstack.Kind
 	read func(context.Context) ([]entry, error)
 }
 
-// lists are all list requests, except those of services that the cloud does not have.
+// lists returns all listings, except those of services that the cloud does not have.
 func (c Project) lists() []listing {
 	all := []listing{
 		{openstack.KindServer, c.servers}, {openstack.KindPort, c.ports}, {openstack.KindServerGroup, c.serverGroups},

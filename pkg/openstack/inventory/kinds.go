@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// novaVersion is the first that shows tags of servers; it also shows which volumes go with them.
+// novaVersion is the first that shows the tags of servers. It also shows which volumes are deleted with their server.
 const novaVersion = "2.26"
 
 func (c Project) nova() *gophercloud.ServiceClient {

@@ -7,7 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// ofNeutron reports whether Neutron makes a port on a network and removes it with the network, or with a distributed
+// ofNeutron reports whether Neutron itself makes the port, and removes it with the network or with a distributed
 // router's interface.
 func (p portRow) ofNeutron() bool {
 	return slices.Contains([]string{"network:dhcp", "network:distributed", "network:floatingip_agent_gateway",
@@ -87,9 +87,9 @@ func link(resources []entry) {
 					r.Uses = append(r.Uses, interfaces[used]...)
 				}
 			}
-		case openstack.KindFloatingIP: // Neutron refuses to take an interface from its router
+		case openstack.KindFloatingIP: // it keeps Neutron from removing the interfaces of its router
 			r.Uses = append(r.Uses, interfaces[openstack.Ref{Kind: openstack.KindRouter, ID: r.router}]...)
-		case openstack.KindServer: // and a trunk goes before its port
+		case openstack.KindServer: // Neutron deletes no trunk whose port a server uses
 			for _, t := range resources {
 				if t.Kind == openstack.KindTrunk && slices.Contains(r.Uses, t.PartOf) {
 					r.Uses = append(r.Uses, t.Ref)

@@ -32,7 +32,7 @@ func parseTime(text string) time.Time {
 
 type serverRow struct {
 	row
-	Created  string // Nova calls these two otherwise than the rest
+	Created  string // Nova has its own names for these two fields
 	Tenant   string `json:"tenant_id"`
 	Metadata map[string]string
 	Volumes  []struct {
