@@ -92,7 +92,7 @@ func (i *inspection) machines(ctx context.Context) {
 	}
 }
 
-// image looks for the image.
+// image finds the image, and records a problem unless exactly one exists and is active.
 func (i *inspection) image(ctx context.Context) (images.Image, bool) {
 	filter := images.ListOpts{Name: i.needs.Image}
 	if uuid.MatchString(i.needs.Image) {
@@ -102,7 +102,7 @@ func (i *inspection) image(ctx context.Context) (images.Image, bool) {
 	if !i.asked("images", err) {
 		return images.Image{}, false
 	}
-	if len(there) == 0 { // only then it is worth asking for all names
+	if len(there) == 0 { // only the problem needs all names
 		if there, err = all(ctx, images.List(i.client.Image, images.ListOpts{}), images.ExtractImages); !i.asked(
 			"images", err) {
 			return images.Image{}, false
@@ -118,7 +118,7 @@ func (i *inspection) image(ctx context.Context) (images.Image, bool) {
 	return found, ok
 }
 
-// fits compares an image with the disk and memory that it gets.
+// fits records a problem if an image needs more disk or memory than its machine has.
 func (i *inspection) fits(image images.Image, in flavors.Flavor, value string) {
 	if in.RAM < image.MinRAMMegabytes {
 		i.problem("Set cluster.openstack."+value+" to a larger one.",
@@ -128,7 +128,7 @@ func (i *inspection) fits(image images.Image, in flavors.Flavor, value string) {
 		" to one with a larger disk, or cluster.openstack.root_volume.size."
 	if size := i.needs.RootVolume.GiB; size > 0 {
 		disk, where, hint = size, "the root volume", "Raise cluster.openstack.root_volume.size."
-	} else if disk == 0 { // the image's size counts, where the cloud lets one do so
+	} else if disk == 0 { // the disk gets the image's size, if the cloud allows it
 		i.warn("flavor %q has no disk of its own, which many clouds refuse: set cluster.openstack.root_volume.size",
 			in.Name)
 		return

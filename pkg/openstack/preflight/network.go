@@ -44,8 +44,8 @@ func (i *inspection) externalNetwork(ctx context.Context) {
 	i.addresses(ctx, found)
 }
 
-// addresses compares the free addresses of the external network with those that the cluster takes from it. Most clouds
-// hide them, which is not worth a note.
+// addresses compares the free IPv4 addresses of the external network with those that the cluster still takes from it.
+// Most clouds hide them, which is not worth a note.
 func (i *inspection) addresses(ctx context.Context, network networks.Network) {
 	availability, err := networkipavailabilities.Get(ctx, i.client.Network, network.ID).Extract()
 	if code := openstack.Status(err); code == http.StatusForbidden || code == http.StatusNotFound ||

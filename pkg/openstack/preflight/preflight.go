@@ -17,7 +17,7 @@ import (
 
 // Needs is what a cluster consists of. Where an id or a name is allowed, a UUID is taken as an id.
 type Needs struct {
-	// Tag is on everything that was made for this cluster. Cluster API's provider sets it.
+	// Tag marks what was made for this cluster, except server groups. Cluster API's provider sets it.
 	Tag string
 	// ControlPlane and Workers are the machines.
 	ControlPlane, Workers Machines
@@ -68,10 +68,9 @@ type Report struct {
 	Warnings []string
 }
 
-// Run checks everything that would stop the cluster from being made. It reports all problems at once: the error joins
-// one fault.CloudLacks for each, with what is wanted and what exists, and openstack.Explain's error for each failed
-// query. A forbidden query is a note. What the cluster has already counts as existing. If it has all its machines,
-// nothing else is checked.
+// Run checks what would stop the cluster from being made. The error joins one fault.CloudLacks for each problem, and
+// openstack.Explain's error for each failed query. A forbidden query is a note. What the cluster has already counts as
+// existing. Run stops early if the cluster has all its machines, or if the cloud does not answer.
 func Run(ctx context.Context, client *openstack.Client, needs Needs) (Report, error) {
 	i := &inspection{client: client, needs: needs}
 	i.credentials()
@@ -139,7 +138,7 @@ func all[T any](ctx context.Context, pages pagination.Pager, extract func(pagina
 	return extract(page)
 }
 
-// credentials reports who is logged in.
+// credentials notes the project, and warns of an administrator's credentials.
 func (i *inspection) credentials() {
 	i.note("logged in to project %s", cmp.Or(i.client.ProjectName, i.client.ProjectID))
 	if slices.Contains(i.client.Roles, "admin") {

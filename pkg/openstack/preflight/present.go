@@ -14,7 +14,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/subnets"
 )
 
-// withTags is the version of the compute API from which on servers come with their tags and with what their flavor is.
+// withTags is the first version of the compute API whose list of servers contains their flavor's size, and their tags.
 const withTags = "2.47"
 
 // present is what the cluster has already. A resumed run must not count it twice.
@@ -29,7 +29,7 @@ func tagged[T any](all []T, tag string, tags func(T) []string) []T {
 	return slices.DeleteFunc(all, func(one T) bool { return !slices.Contains(tags(one), tag) })
 }
 
-// present looks up what carries the cluster's tag.
+// present counts what the cluster has: by its tag, server groups by name, ports also by its networks.
 func (i *inspection) present(ctx context.Context) {
 	i.presentServers(ctx)
 	if i.unreachable {

@@ -64,8 +64,8 @@ func (i *inspection) quotaNeeds() map[string]need {
 	}
 }
 
-// ofFlavors sums cores and MiB of memory of all machines, and those of the larger one. A missing flavor counts as
-// nothing: it is reported already.
+// ofFlavors returns the cores and MiB of memory of all machines, and the larger ones of the two roles. A missing flavor
+// counts as nothing: it is reported already.
 func (i *inspection) ofFlavors() (cores, ram, moreCores, moreRAM int) {
 	for n, machines := range []Machines{i.needs.ControlPlane, i.needs.Workers} {
 		of := i.flavors[n]
