@@ -23,7 +23,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redirect"
 )
 
-// CredentialsHint is for a machine without credentials, or without readable ones.
+// CredentialsHint is the hint for missing or unreadable credentials.
 const CredentialsHint = "Set OS_CLOUD to an entry of a clouds.yaml, or source the openrc file of your project; see " +
 	"docs/environments/openstack.md."
 
@@ -47,18 +47,18 @@ type Client struct {
 	Roles []string
 }
 
-// Connect logs in, within LoginTime. It renews its token when that expires. Proxies are those of the environment's
-// variables. It fails with fault.CloudRefused if the cloud refuses the credentials, with fault.CloudUnreachable if it
-// does not answer, and with fault.CloudLacks if its catalog lacks a service. No error contains a secret, or the cloud's
-// answer.
+// Connect logs in, within LoginTime, through the proxies of the process's variables. The client renews its token.
+// The error is fault.CloudRefused if the cloud refuses the credentials or they name no project, fault.CloudUnreachable
+// if it does not answer, and fault.CloudLacks if its catalog lacks a required service. No error's text contains a
+// secret.
 func Connect(ctx context.Context, cloud Cloud) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, LoginTime)
 	defer cancel()
-	// Without the two empty ones it would read the process's variables: those are in the Config already.
+	// The empty options keep out OS_REGION_NAME and OS_INTERFACE of the process: the Config has them already.
 	auth, endpoint, trust, err := clouds.Parse(clouds.WithCloudName(cloud.Name),
 		clouds.WithCloudsYAML(bytes.NewReader(cloud.Config)),
 		clouds.WithRegion(""), clouds.WithEndpointType(""))
-	if err != nil { // it may quote
+	if err != nil { // the error may quote a secret
 		return nil, fault.New(fault.CredentialsMissing,
 			fmt.Sprintf("the clouds.yaml with cloud %q cannot be read, or has no such cloud", cloud.Name),
 			CredentialsHint)
@@ -89,14 +89,14 @@ func Connect(ctx context.Context, cloud Cloud) (*Client, error) {
 	return c, c.findServices(ctx, cloud.Name, catalog, endpoint)
 }
 
-// newHTTPClient is Go's default client with another trust and another timeout.
+// newHTTPClient returns Go's default client with the given trust, a timeout, and redirects to the same host only.
 func newHTTPClient(trust *tls.Config) http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = trust
 	return http.Client{Transport: transport, Timeout: requestTime, CheckRedirect: redirect.SameHost}
 }
 
-// readToken reads the owner from the token, and returns the catalog.
+// readToken reads the project and the roles from the token, and returns the catalog.
 func (c *Client) readToken() (*tokens.ServiceCatalog, error) {
 	token, ok := c.Provider.GetAuthResult().(tokens.CreateResult)
 	if !ok {
@@ -118,7 +118,7 @@ func (c *Client) readToken() (*tokens.ServiceCatalog, error) {
 	return catalog, nil
 }
 
-// findServices looks up the endpoints. The services themselves report their versions.
+// findServices sets a client for each service in the catalog. The services themselves report their versions.
 func (c *Client) findServices(ctx context.Context, cloud string, catalog *tokens.ServiceCatalog,
 	endpoint gophercloud.EndpointOpts) error {
 	unbound := c.Provider.EndpointLocator // it sends requests without a context

@@ -20,8 +20,8 @@ type Refusal struct {
 // Error returns the cloud's message.
 func (r *Refusal) Error() string { return r.Message }
 
-// Temporary reports whether a retry may succeed later: a resource is still in use or changing its state, a service is
-// unhealthy, or there was no answer.
+// Temporary reports whether a retry may succeed later: a resource is in use or changing its state, a service is
+// overloaded or unhealthy, or there was no answer.
 func Temporary(err error) bool {
 	refused, is := errors.AsType[*Refusal](err)
 	return is && refused.Temporary

@@ -27,8 +27,8 @@ const (
 
 // Explain turns a request's error into one for users, which begins with the failed action. It keeps nothing of the
 // library's text: that quotes the whole answer, which may be the page of a proxy, or the request. It keeps the chain.
-// Without an answer the code is fault.CloudUnreachable, and with refused credentials fault.CloudRefused. Other errors
-// have no code. Nil stays nil.
+// Without an answer, or if the service itself fails, the code is fault.CloudUnreachable; with refused credentials it is
+// fault.CloudRefused. Other errors, and an interruption, have no code. Nil stays nil.
 func Explain(what string, err error) error {
 	if err == nil {
 		return nil
@@ -104,7 +104,7 @@ func answerOf(err error) (gophercloud.ErrUnexpectedResponseCode, bool) {
 	return errors.AsType[gophercloud.ErrUnexpectedResponseCode](err)
 }
 
-// reason describes err.
+// reason describes err without the library's text, which may quote the request.
 func reason(err error) string {
 	if again, ok := errors.AsType[*gophercloud.ErrUnableToReauthenticate](err); ok {
 		if code := Status(again.ErrReauth); code != 0 { // of a login: only the status

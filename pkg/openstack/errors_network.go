@@ -67,7 +67,7 @@ func cause(err error) string {
 	return innermost(err)
 }
 
-// innermost is for errors that net/http makes of text alone.
+// innermost recognizes by their text errors of net/http that have no type of their own.
 func innermost(err error) string {
 	for next := err; next != nil; next = errors.Unwrap(next) {
 		err = next

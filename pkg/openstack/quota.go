@@ -26,7 +26,7 @@ const (
 	QuotaGigabytes          = "gigabytes of volumes"
 )
 
-// Quota is how much of a resource the project may have, and has. A negative limit means none.
+// Quota is how much of a resource the project may have, and has. A negative limit means unlimited.
 type Quota struct {
 	What        string
 	Limit, Used int

@@ -44,9 +44,8 @@ type Resource struct {
 	Created time.Time
 	// Uses are resources that cannot or must not be deleted while this one exists. They need not be in the inventory.
 	Uses []Ref
-	// PartOf is the resource whose deletion also deletes this one: the server of a port or of a volume that is deleted
-	// on termination, the load balancer of its port, the router of an interface, the port of a trunk. Zero means
-	// nothing.
+	// PartOf is the resource that this one belongs to: the server of a port or of a volume that is deleted on
+	// termination, the load balancer of its port, the router of an interface, the port of a trunk. Zero means nothing.
 	PartOf Ref
 }
 

@@ -37,7 +37,7 @@ func (c *Client) PortsOf(ctx context.Context, server Server) ([]State, error) {
 	return list, nil
 }
 
-// VolumesNamed returns the volumes of a name that are in no state that leads to a server. A cloud without volumes has
+// VolumesNamed returns the volumes of a name whose status keeps their server from booting. A cloud without volumes has
 // none.
 func (c *Client) VolumesNamed(ctx context.Context, name string) ([]State, error) {
 	if c.BlockStorage == nil {
