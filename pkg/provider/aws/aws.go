@@ -48,14 +48,14 @@ func (Provider) Find(cluster string) string {
 		"Key=sigs.k8s.io/cluster-api-provider-aws/cluster/" + cluster
 }
 
-// The variables of an environment that AWS's tools keep elsewhere, not in variables of these names.
+// The variables of an environment whose values AWS's tools may keep elsewhere.
 const (
 	region      = "AWS_REGION"
 	credentials = "AWS_B64ENCODED_CREDENTIALS"
 )
 
 // Derive returns the value of an environment's variable, by AWS's default chain. found is false for a variable of
-// another owner.
+// another owner, and for the region if the chain has none.
 func Derive(ctx context.Context, name string) (value string, found bool, err error) {
 	if name != region && name != credentials {
 		return "", false, nil
