@@ -48,8 +48,8 @@ func Ranges(env *environment.Environment) []environment.Range {
 	return nil
 }
 
-// Derive returns the values of an environment's variables that cloud tools keep outside of the process's variables,
-// which lookup returns. found is false for a variable of another owner.
+// Derive returns the value of an environment's variable that cloud tools may keep outside of the process's variables.
+// lookup returns those. found is false for a variable of another owner, and for an optional one without a value.
 func Derive(ctx context.Context, lookup func(string) (string, bool), name string) (value string, found bool,
 	err error) {
 	if value, found, err := DeriveToClean(lookup, name); found || err != nil {
@@ -72,7 +72,7 @@ func NoCredentials(ctx context.Context, name string) (value string, found bool, 
 }
 
 // Cloud returns the leftovers of the cluster in the cloud that the process's variables name, as lookup returns them.
-// Nil means they name none.
+// Nil means that they give no usable credentials.
 func Cloud(ctx context.Context, lookup func(string) (string, bool), namespace, cluster string) (provider.Leftovers,
 	error) {
 	return openstack.LeftoversIn(ctx, lookup, namespace, cluster)
