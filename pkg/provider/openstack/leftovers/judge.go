@@ -66,7 +66,7 @@ func (j *judge) take(proof func(openstack.Resource) string) {
 	}
 }
 
-// here reports whether a resource is in the project: networks of others are visible too.
+// here reports whether a resource is in the project: the inventory also has foreign ports on its networks.
 func (j *judge) here(r openstack.Resource) bool { return r.Project == "" || r.Project == j.Project }
 
 // hangs returns why a resource belongs to one that is owned already.
@@ -95,7 +95,7 @@ func (j *judge) hangs(r openstack.Resource) string {
 }
 
 // routing proves an interface of the cluster's router, or of a user's router that the provider connected to the
-// cluster's subnet. One to a foreign subnet is the way out of that subnet.
+// cluster's subnet. An interface in a foreign subnet serves that subnet.
 func (j *judge) routing(r openstack.Resource) string {
 	cluster := false
 	for _, used := range r.Uses {
@@ -131,8 +131,8 @@ func (j *judge) abandonedPort(r openstack.Resource) string {
 	return ""
 }
 
-// findEvidence makes each volume that is proven by a server's port use that port, so that the volume is deleted first:
-// if this run were killed between the two, the next one could no longer prove the volume.
+// findEvidence adds to each volume's uses the ports that prove it, so that the volume is deleted first. Otherwise, if
+// this run were killed between the two, the next one could no longer prove the volume.
 func (j *judge) findEvidence() {
 	for i, r := range j.Resources {
 		server := volumeServer(r)

@@ -37,7 +37,7 @@ type Cluster struct {
 // resourceName is the base of names that Cluster API's provider makes: <namespace>-<cluster>.
 func (c Cluster) resourceName() string { return owned.CloudName(c.Namespace, c.Name) }
 
-// Project is a project with the leftovers of a cluster. Only Survey works without a Cluster.
+// Project is a project with the leftovers of a cluster. Only Look needs the Cluster.
 type Project struct {
 	Cloud   Cloud
 	Cluster Cluster

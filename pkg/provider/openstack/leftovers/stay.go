@@ -57,7 +57,7 @@ func (j *judge) keep(ref openstack.Ref, reason string) {
 	}
 }
 
-// called names a resource, and for a port the server that has it.
+// called names a resource, and the resource that it is part of.
 func (j *judge) called(r openstack.Resource) string {
 	text := j.titled(r.Ref)
 	if _, found := j.byRef[r.PartOf]; found {
