@@ -21,7 +21,7 @@ const (
 )
 
 // Derive returns the value of an environment's variable: it finds the cloud as python-openstackclient does, with the
-// process's variables from lookup. found is false for a variable of another owner.
+// process's variables from lookup. found is false for a variable of another owner, and for the CA without a cloud.
 func Derive(lookup func(string) (string, bool), name string) (value string, found bool, err error) {
 	if name != cloudsYAML && name != cloudName && name != caCert {
 		return "", false, nil

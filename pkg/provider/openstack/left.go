@@ -19,7 +19,7 @@ var (
 	_ provider.Account = account{}
 )
 
-// account is a project, and the user that is logged in to it.
+// account is a project, and the roles of the user that is logged in to it.
 type account struct {
 	leftovers.Project
 	roles []string
@@ -41,7 +41,7 @@ func (p Provider) Leftovers(ctx context.Context) (provider.Leftovers, error) {
 }
 
 // LeftoversIn logs in to the cloud that python-openstackclient would use, with the process's variables from lookup.
-// Without credentials it is nil.
+// Without credentials, and with incomplete or contradictory ones, it is nil.
 func LeftoversIn(ctx context.Context, lookup func(string) (string, bool), namespace, cluster string) (
 	provider.Leftovers, error) {
 	found, err := credentials.Find(lookup)
@@ -63,7 +63,7 @@ func of(client *cloud.Client, cluster leftovers.Cluster) account {
 		roles: client.Roles}
 }
 
-// Ranges is the cluster's subnet.
+// Ranges returns the subnet that is made for the cluster. In an existing network there is none.
 func (p Provider) Ranges() []environment.Range {
 	if network := p.environment.OpenStack().Network; network.Made {
 		return []environment.Range{{Path: "cluster.openstack.node_cidr", CIDR: network.CIDR}}
