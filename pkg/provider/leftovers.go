@@ -51,7 +51,7 @@ type Leftover struct {
 	Parent string
 	// Rank orders it among leftovers of other kinds, for people.
 	Rank int
-	// PartOf is the ID of the resource whose deletion deletes it too. Empty means none.
+	// PartOf is the ID of the resource that it belongs to, and with which it may be deleted. Empty means none.
 	PartOf string
 	// Uses are the IDs of what cannot be deleted before it. Together with ProvenBy they contain no cycle: the deletion
 	// follows them.
@@ -76,8 +76,8 @@ type Unlisted struct {
 
 // Found is the result of one Look.
 type Found struct {
-	// Delete is what belongs to the cluster and can be deleted, Stays what belongs to it and cannot. LeftAlone looks as
-	// if it belonged to the cluster, or uses what does.
+	// Delete is what belongs to the cluster and can be deleted, Stays what belongs to it and cannot. LeftAlone seems to
+	// belong to the cluster, or is connected to what does, without proof.
 	Delete, Stays, LeftAlone []Leftover
 	Unknown                  []Unlisted
 	// Listed has the IDs of all listed resources, whoever owns them.

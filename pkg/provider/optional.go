@@ -2,11 +2,11 @@ package provider
 
 import "context"
 
-// The optional parts of a provider. A verb asks whether the provider has a part, and says what it cannot do without it.
-// The conformance test of pkg/provider/known holds which provider has which.
+// The optional parts of a provider. A verb checks whether the provider has a part, and says what it cannot do without
+// it. The conformance test of pkg/provider/known verifies which provider has which.
 
-// Cleaner is a provider whose own system may have leftovers of a cluster, and lets them be deleted. What a provider
-// leaves in the Docker engine, its maker finds.
+// Cleaner is a provider whose own system may have leftovers of a cluster that can be deleted. Leftovers in the Docker
+// engine are not its task: `cleanup` finds them itself.
 type Cleaner interface {
 	Leftovers(context.Context) (Leftovers, error)
 }
@@ -37,15 +37,15 @@ type Administrator struct {
 // Inspector is a provider that can inspect machines, for a diagnosis.
 type Inspector interface {
 	// Inspect returns reports about a machine, from the machine itself and from the system that it runs in. machine is
-	// the name of Cluster API's infrastructure object. A missing machine has no reports. What could not be read is an
-	// error, returned together with the rest.
+	// the name of Cluster API's infrastructure object. A missing machine is no error: the system may report why. What
+	// could not be read is an error, returned together with the rest.
 	Inspect(ctx context.Context, machine string) ([]Said, error)
 }
 
 // Said is one report about a machine.
 type Said struct {
-	// From is "fault" for the cloud's own error, "console" for the machine's boot output, "journal" for the log of its
-	// node's services.
+	// From is "fault" for the server's error, "cloud" for states and quotas of the cloud, "console" for the machine's
+	// boot output, "journal" for the log of its node's services.
 	From string
 	Text string
 }
