@@ -30,7 +30,7 @@ type RunOptions struct {
 	// Env reaches the container through the CLI's environment, so that a process list does not show its values.
 	Env        map[string]string
 	Privileged bool
-	// Hardened drops all capabilities, forbids new ones and makes the root file system read-only.
+	// Hardened drops all capabilities, forbids new privileges and makes the root file system read-only.
 	Hardened bool
 }
 
@@ -139,7 +139,7 @@ const (
 )
 
 // Remove stops and removes containers and their anonymous volumes. A missing container is no error. If the engine is
-// already removing one, for a provider's controller, Remove waits.
+// already removing one, for a provider's controller, Remove waits up to removalBound.
 func (c *Client) Remove(ctx context.Context, containers ...string) error {
 	for _, name := range containers {
 		if err := c.remove(ctx, name); err != nil {

@@ -40,7 +40,7 @@ type call struct {
 // open for ever.
 const waitDelay = 2 * time.Second
 
-// run executes one docker command. Its errors are *CommandError below a fault, or ctx's error.
+// run executes one docker command. Its errors wrap a *CommandError, or the cause of ctx's end, or are errNotNeeded.
 func (c *Client) run(ctx context.Context, k call) error {
 	if c.NotNeeded {
 		return errNotNeeded

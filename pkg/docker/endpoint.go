@@ -70,8 +70,8 @@ func (i Info) RemoteHost() string {
 	return host
 }
 
-// ReachedAt returns how to reach a published address, as the engine reports it, from here. engine is the machine of a
-// remote engine.
+// ReachedAt returns how to reach a published address, as the engine reports it, from here. engine is the RemoteHost,
+// empty for this machine.
 func ReachedAt(published, engine string) (host, port string, err error) {
 	host, port, err = net.SplitHostPort(published)
 	if err != nil {

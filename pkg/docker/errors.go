@@ -41,7 +41,7 @@ const (
 		"no user namespace remapping)."
 )
 
-// classify turns a failed command into a fault with the kind of its failure.
+// classify turns a failed command into ErrNotFound, or into a fault with the code of its failure.
 func classify(args []string, stderr string, err error) error {
 	e := &CommandError{Args: args, ExitCode: exitCode(err), Stderr: stderr, cause: err}
 	low := strings.ToLower(stderr)

@@ -55,7 +55,7 @@ func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
 		MemTotal                      int64
 		SecurityOptions, ServerErrors []string
 		ClientInfo                    struct{ Context string }
-		// of nerdctl only
+		// Plugins.Storage is of nerdctl only, Host of podman only.
 		Plugins struct{ Storage []string }
 		Host    struct{ BuildahVersion string }
 	}

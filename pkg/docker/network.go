@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Network is the result of inspect for one network. It lists only the running containers: use ContainersIn for all.
+// Network is what is read of a network. The engine lists only the running containers with it: see ContainersIn.
 type Network struct {
 	ID     string
 	Name   string
@@ -88,8 +88,7 @@ func (c *Client) ContainersIn(ctx context.Context, n Network) ([]string, error) 
 // CreateKindNetwork creates a network with the properties of kind's own (a masquerading bridge with the engine's MTU,
 // and IPv6 if the engine supports it), so that kind accepts it. Rule from kind v0.33.0,
 // pkg/cluster/internal/providers/docker/network.go. It leaves an existing network alone. Of several with this name,
-// which two runs create at the same moment, it removes those without containers. It fails if containers are in more
-// than one.
+// which two runs create at the same moment, it keeps one. It fails if containers are in more than one.
 func (c *Client) CreateKindNetwork(ctx context.Context, name string, labels map[string]string) error {
 	if found, err := c.oneNetwork(ctx, name); found || err != nil {
 		return err
@@ -151,7 +150,7 @@ func (c *Client) defaultMTU(ctx context.Context) string {
 	return out
 }
 
-// ulaSubnet picks a /64 of the unique local IPv6 range, always the same for a name.
+// ulaSubnet picks a /64 of the unique local IPv6 range, always the same for a name and an attempt.
 func ulaSubnet(name string, attempt int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "cluster-init/%s/%d", name, attempt))
 	var ip [16]byte
@@ -160,7 +159,7 @@ func ulaSubnet(name string, attempt int) string {
 	return netip.PrefixFrom(netip.AddrFrom16(ip), 64).String()
 }
 
-// ipv6Unavailable recognizes the engine's errors on a host without IPv6 in its kernel.
+// ipv6Unavailable recognizes the errors of an engine that cannot create IPv6 networks, as without IPv6 in the kernel.
 func ipv6Unavailable(err error) bool {
 	return containsAny(strings.ToLower(err.Error()), "could not find an available, non-overlapping ipv6",
 		"cannot read ipv6 setup for bridge", "ipv6 is disabled", "ip6tables", "address family not supported")

@@ -10,11 +10,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// attempts is how often a removal is retried when a network comes into use at that moment.
+// attempts is how often oneNetwork tries: a network may come into use before its removal.
 const attempts = 3
 
-// oneNetwork reports whether a network of that name exists, and removes all but one. The one with containers stays. If
-// none has containers, the one that kind would keep stays, the first by ID, so that concurrent runs agree.
+// oneNetwork reports whether a network of that name exists, and removes all but one. It keeps the one with containers.
+// If none has containers, it keeps the first by ID, as kind does, so that concurrent runs agree.
 func (c *Client) oneNetwork(ctx context.Context, name string) (found bool, err error) {
 	for range attempts {
 		networks, listErr := c.Networks(ctx, name)

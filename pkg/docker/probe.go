@@ -24,8 +24,8 @@ func (c *Client) ProbePrivileged(ctx context.Context, image string, args ...stri
 	return fmt.Errorf("probe privileged containers: %w", err)
 }
 
-// refusedToStart distinguishes a container that the engine would not start from one whose command failed: for the
-// former the CLI exits with 125 to 128 and prints the daemon's answer, or the runtime's init prints its own error.
+// refusedToStart distinguishes a container that did not start from one whose command failed: for the former the CLI
+// exits with 125 to 128, or stderr has the daemon's answer or the error of the runtime's init.
 func refusedToStart(e *CommandError) bool {
 	return e.ExitCode >= 125 && e.ExitCode <= 128 ||
 		strings.Contains(e.Stderr, "unable to apply caps") || strings.Contains(e.Stderr, "Error response from daemon")

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 )
 
-// Pull pulls an image with `docker pull`, and reports how many of its layers have arrived, and of how many the CLI has
-// spoken so far. The CLI reports bytes only on a terminal.
+// Pull pulls an image with `docker pull`. It reports how many layers the CLI has named so far, and how many of them
+// have arrived: the CLI reports bytes only on a terminal.
 func (c *Client) Pull(ctx context.Context, reference string, progress func(arrived, layers int)) error {
 	if _, err := name.ParseReference(reference); err != nil {
 		return fmt.Errorf("pull image %s: %w", reference, err)
