@@ -22,7 +22,7 @@ const (
 // docs/reference/versions.md.
 const DefaultNodeImage = "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed"
 
-// CreationBound is how long kind takes at most to create a cluster: an older unfinished node was left behind.
+// CreationBound is the time after which an unfinished node counts as left behind: kind needs less to create a cluster.
 const CreationBound = 10 * time.Minute
 
 // Config describes the bootstrap cluster.

@@ -60,9 +60,9 @@ func asked[T any](ctx context.Context, question func() (T, error)) (T, error) {
 	}
 }
 
-// Create creates the cluster and waits until its node is ready, at most wait. kind takes no context: when ctx ends,
-// Create deletes its node, at which kind gives up, and returns when kind has returned. No half cluster is left, and
-// nothing runs on in the background.
+// Create creates the cluster and waits until its node is ready. A node that is not ready after wait is no error. kind
+// takes no context: when ctx ends, Create deletes its node, at which kind gives up, and returns when kind has returned.
+// Nothing keeps running in the background, and a half cluster is left only if its deletion fails.
 //
 // own reports whether the node of that name is the one that this call made. Only that one is deleted when the creation
 // fails or ends: kind itself would delete any node of the name, also one that another run is creating. Nil means that
@@ -104,7 +104,7 @@ func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration,
 	return nil
 }
 
-// ownBound is for checking who made a node.
+// ownBound bounds the check of who made a node.
 const ownBound = 10 * time.Second
 
 // deleteOwn deletes the node of a cluster if this run made it. It leaves alone a node of unknown origin.
@@ -134,7 +134,7 @@ func deleteAtEnd(ctx context.Context, remove func() error) (stop func()) {
 		tick := time.NewTicker(500 * time.Millisecond)
 		defer tick.Stop()
 		for {
-			_ = remove() // deleteOwn is tried once more after kind has failed, and that error counts
+			_ = remove() // Create tries once more after kind has failed
 			select {
 			case <-created:
 				return
@@ -173,8 +173,8 @@ func (p *Provider) Kubeconfig(ctx context.Context, name string) ([]byte, error) 
 	return checked, nil
 }
 
-// owned runs work, which cannot be interrupted, unless ctx has ended. If ctx ends meanwhile it reports that even if the
-// work succeeded.
+// owned runs work, which cannot be interrupted, unless ctx has ended. If ctx ends in the meantime, that is an error
+// even if the work succeeded.
 func owned(ctx context.Context, work func() error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -182,7 +182,7 @@ func owned(ctx context.Context, work func() error) error {
 	return errors.Join(work(), ctx.Err())
 }
 
-// explain adds the output of kind's failed command, which kind does not put into the message.
+// explain makes err a fault, and adds the output of kind's failed command, which kind does not put into the message.
 func explain(err error) error {
 	if run, ok := errors.AsType[*exec.RunError](err); ok && len(run.Output) > 0 {
 		err = fmt.Errorf("%w: %s", err, lastLines(string(run.Output), 5))
