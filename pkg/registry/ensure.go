@@ -23,13 +23,13 @@ const (
 type EnsureOptions struct {
 	Cluster string // cluster.name of the environment
 	Network string // docker network; empty means DefaultNetwork
-	Binary  string // static linux binary of cluster-init; empty means this program
+	Binary  string // static linux binary of cluster-init; empty means this program, or the one installed with it
 }
 
 // EnsureRegistry makes sure that the environment's registry runs this binary and answers, and opens the tunnel to it,
-// which lives until ctx ends or Close. It can be called at any time: it keeps what is right, and replaces a container
-// of an older binary but keeps its volume. It refuses a container or volume of that name without the environment's
-// label, with fault ClusterForeign.
+// which lives until ctx ends or Close. It can be called at any time: it keeps a container that runs this binary in the
+// network, and replaces any other but keeps its volume. It refuses a container or volume of that name without the
+// environment's label, with fault ClusterForeign.
 func EnsureRegistry(ctx context.Context, d *docker.Client, o EnsureOptions) (*Registry, error) {
 	if o.Network == "" {
 		o.Network = DefaultNetwork
@@ -56,7 +56,7 @@ func EnsureRegistry(ctx context.Context, d *docker.Client, o EnsureOptions) (*Re
 	return r, nil
 }
 
-// execDial starts the far end of the tunnel inside the container.
+// execDial returns the command of the tunnel's far end, which runs inside the container.
 func execDial(d *docker.Client, container string) func(context.Context) *exec.Cmd {
 	return func(ctx context.Context) *exec.Cmd {
 		return d.ExecCommand(ctx, container, binaryPath, "registry", "dial")
@@ -91,7 +91,8 @@ func CheckOurs(ctx context.Context, d *docker.Client, cluster string) error {
 }
 
 // EnsureImage loads the image of the binary into the engine, unless it has it, and returns its reference. An empty
-// binary is this program. The image is usable for probes before any lasting container is created.
+// binary means this program, or the one installed with it. Probes can use the image before the registry's container
+// exists.
 func EnsureImage(ctx context.Context, d *docker.Client, binary string) (string, error) {
 	info, err := d.Info(ctx)
 	if err != nil {
@@ -122,8 +123,8 @@ func EnsureImage(ctx context.Context, d *docker.Client, binary string) (string, 
 // startBound is how long another run may take to start a container that it created.
 const startBound = 30 * time.Second
 
-// ensureContainer starts the container, or recreates it if its image or network differs. If another run creates it at
-// the same moment, it waits for that container.
+// ensureContainer keeps a running container with this image and network, and recreates any other. If another run
+// creates it at the same moment, it waits for that container.
 func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, image string) error {
 	deadline := time.Now().Add(startBound)
 	for {

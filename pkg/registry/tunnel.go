@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// maxTunnels is the maximum number of `docker exec` processes of one Tunnel, one for each connection.
+// maxTunnels is the maximum number of connections of one Tunnel to one host name. Each is a `docker exec` process.
 const maxTunnels = 4
 
 // Tunnel is an http.RoundTripper whose connections are processes that join stdin and stdout to the registry's socket,
@@ -123,7 +123,7 @@ func (c *pipeConn) SetDeadline(time.Time) error      { return nil }
 func (c *pipeConn) SetReadDeadline(time.Time) error  { return nil }
 func (c *pipeConn) SetWriteDeadline(time.Time) error { return nil }
 
-// syncBuffer collects a process's stderr while another goroutine reads it.
+// syncBuffer collects the beginning of a process's stderr while another goroutine reads it.
 type syncBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
