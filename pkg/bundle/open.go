@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// rebuild is the hint for an incomplete bundle.
+// rebuild is the hint for a bundle that is incomplete or damaged.
 const rebuild = "Build or download the bundle again: " +
 	"https://github.com/cluster-init/cluster-init/blob/main/docs/guides/bundle.md"
 
@@ -50,7 +50,7 @@ func Open(dir string) (*Bundle, error) {
 	return bundle, nil
 }
 
-// readIndex reads bundle.json and checks its version.
+// readIndex reads bundle.json and checks its format. It refuses a bundle with links or special files.
 func readIndex(dir string) (Index, error) {
 	var index Index
 	content, err := unpack.File(filepath.Join(dir, IndexFile), mostOfIndex)

@@ -11,8 +11,8 @@ import (
 type Step struct {
 	Done, Total int           // finished images, and all
 	What        string        // the image in transfer; empty: all are done
-	Sent, Size  int64         // bytes of What: sent, 0 at its beginning, and all. At the end: the sum sent
-	Elapsed     time.Duration // since the beginning of What. At the end: since the beginning of all
+	Sent, Size  int64         // bytes of What: sent so far, and all; at the end Sent is the sum of all images
+	Elapsed     time.Duration // since the beginning of What; at the end, since the first image
 }
 
 // Progress is called before each image, regularly while it is sent, and once at the end.
