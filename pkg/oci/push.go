@@ -43,7 +43,7 @@ func (t Target) Write(ctx context.Context, ref name.Reference, digest v1.Hash, i
 	return wrapPush(ref, err)
 }
 
-// hasDigest reports whether the registry has the tag with that digest.
+// hasDigest reports whether the registry has the reference with that digest.
 func hasDigest(ref name.Reference, digest v1.Hash, options []remote.Option) (bool, error) {
 	head, err := remote.Head(ref, options...)
 	if err == nil {

@@ -60,7 +60,7 @@ func trusting(ca string, unchecked bool) []remote.Option {
 		return nil
 	}
 	via := remote.DefaultTransport.(*http.Transport).Clone()
-	// The user disabled the check.
+	// Only a mirror for which the user disabled the check is unchecked.
 	via.TLSClientConfig = &tls.Config{InsecureSkipVerify: unchecked, MinVersion: tls.VersionTLS12}
 	if ca != "" {
 		via.TLSClientConfig.RootCAs = Roots([]byte(ca))
@@ -79,7 +79,7 @@ func Roots(ca []byte) *x509.CertPool {
 	return roots
 }
 
-// mirrorsOf returns the mirrors that containerd uses for an image: of its host, or else of all hosts without one.
+// mirrorsOf returns the mirror that containerd uses for an image: that of its host, else that of all other hosts.
 func mirrorsOf(ref name.Reference, mirrors []Mirror) []Mirror {
 	for _, host := range []string{originalHost(ref), allOthers} {
 		for _, m := range mirrors {
