@@ -42,9 +42,9 @@ func (p Proxies) Proxy() func(*http.Request) (*url.URL, error) {
 type HTTPFetcher struct {
 	// Sums are the digests of what is fetched.
 	Sums Sums
-	// Client sends the requests; nil means one with the environment's proxies and no overall timeout.
+	// Client sends the requests; nil means one with the proxies of the process environment.
 	Client *http.Client
-	// CacheDir keeps verified answers by URL for ever: release URLs do not change. Empty means no cache.
+	// CacheDir keeps verified answers by URL for ever: a release URL always returns the same. Empty means no cache.
 	CacheDir string
 	// Timeout bounds one attempt; zero means a minute.
 	Timeout time.Duration
@@ -70,7 +70,7 @@ func NewHTTPFetcher(p Proxies, sums Sums) *HTTPFetcher {
 }
 
 // Fetch returns what is at address, from the cache if that has it and it passes verification. It retries connection
-// errors and temporary errors of a server. The error is a fault SourceUnreadable.
+// errors and temporary errors of a server. The error is a fault SourceUnreadable, or ctx's if it ends between attempts.
 func (f *HTTPFetcher) Fetch(ctx context.Context, address string) ([]byte, error) {
 	cached := f.cacheFile(address)
 	if cached != "" {

@@ -106,7 +106,7 @@ func (l *localizer) localName(dir, address string) string {
 	return local
 }
 
-// entries returns the scalar items of a list field, none if the field is absent.
+// entries returns the items of a list field, none if the field is absent.
 func entries(doc *yaml.RNode, field string) ([]*yaml.RNode, error) {
 	list, err := doc.Pipe(yaml.Get(field))
 	if err != nil || list == nil || list.IsNil() {

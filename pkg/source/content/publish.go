@@ -43,7 +43,7 @@ type PublishOptions struct {
 	Fetch Fetcher
 }
 
-// ReleaseFiles lists the URLs that Publish fetches.
+// ReleaseFiles lists the URLs that Publish fetches if it has a Fetch.
 func (o PublishOptions) ReleaseFiles(ctx context.Context) ([]string, error) {
 	tree, err := Components(o.FS, o.Profile)
 	if err != nil {
