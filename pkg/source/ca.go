@@ -12,8 +12,8 @@ import (
 
 const hintCA = "Set --source-ca-file to a file of PEM certificates (-----BEGIN CERTIFICATE-----), without a key."
 
-// ReadCA reads certificates from a file and refuses any other content: the file is copied to both clusters. Its errors
-// are faults Usage.
+// ReadCA reads certificates from a file, and returns nothing else, as the result is copied to both clusters. It refuses
+// a file with another PEM block, such as a key. Its errors are faults Usage.
 func ReadCA(file string) ([]byte, error) {
 	if _, err := regular(file); err != nil {
 		return nil, fault.Wrap(fmt.Errorf("read the certificates: %w", err), fault.Usage, hintCA)

@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// repositoriesAtOnce is how many repositories CheckComponents asks at the same time.
+// repositoriesAtOnce is how many repositories CheckComponents checks at the same time.
 const repositoriesAtOnce = 6
 
 // Checked is what was found of a GitRepository: one of Seen, NotChecked and Err is set.

@@ -21,7 +21,7 @@ type Kind string
 // The kinds of source.
 const (
 	Embedded Kind = "embedded" // this binary's own content, in a registry container next to the clusters
-	Git      Kind = "git"      // a commit or a branch of a Git repository
+	Git      Kind = "git"      // a commit, branch, tag or range of versions of a Git repository
 	OCI      Kind = "oci"      // the user's own registry
 )
 
@@ -58,7 +58,7 @@ func (s Source) httpSecret() map[string]string {
 	return data
 }
 
-// Objects returns Flux's sources and the Secret that they need. published is what was published for an Embedded source.
+// Objects returns Flux's sources and the Secrets that they need. published is the content of an Embedded source.
 func (s Source) Objects(published content.Published) []client.Object {
 	switch s.Kind {
 	case Git:
@@ -171,7 +171,7 @@ func (s Source) Warnings() []string {
 	return nil
 }
 
-// Credentials returns all secrets of the source, by their keys in its kind of Secret.
+// Credentials returns all secrets of the source by names that package redact can use.
 func (s Source) Credentials() map[string]string {
 	secrets := map[string]string{"password": s.Password, "auths": string(s.DockerConfig)}
 	if s.SSH != nil {

@@ -93,8 +93,8 @@ func (k *SSHKey) readKnownHosts(file string) (err error) {
 			file))
 }
 
-// regular refuses a path that is no regular file: both files are read several times, and a pipe, as of <(command), can
-// be read once.
+// regular refuses a path that is no regular file. Known hosts are read several times, and a pipe, as of <(command), can
+// be read only once.
 func regular(path string) (os.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -120,7 +120,7 @@ func (k *SSHKey) SecretData() map[string]string {
 	return data
 }
 
-// scpLike is user@host:path, as `git clone` accepts it.
+// scpLike is [user@]host:path, as `git clone` accepts it.
 var scpLike = regexp.MustCompile(`^(?:([^@/:\s]+)@)?([^@/:\s]+):([^\s]+)$`)
 
 // GitAddress returns the address of a git repository in Flux's form, and whether it is one over ssh: git@host:path

@@ -25,7 +25,7 @@ import (
 const verifyTime = 30 * time.Second
 
 // Verify checks that the user's own source can be read from here, before anything that depends on it is created. An
-// Embedded source needs no check. Verify gives each server half a minute. Its errors are faults SourceUnreadable.
+// Embedded source needs no check. Each repository or artifact has verifyTime. Errors are faults SourceUnreadable.
 func (s Source) Verify(ctx context.Context, proxies content.Proxies) error {
 	proxied := throughProxies(proxies)
 	defer proxied.CloseIdleConnections()
@@ -91,7 +91,7 @@ func hasVersion(refs []byte, versions string) error {
 	return fmt.Errorf("it has no tag in the range %s", versions)
 }
 
-// ask turns the error of a server into a fault that names its address.
+// ask bounds a request to a server, and turns its error into a fault that names the address.
 func (s Source) ask(ctx context.Context, address string, question func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, verifyTime)
 	defer cancel()

@@ -89,7 +89,7 @@ func hintScan(file, address string) string {
 		file)
 }
 
-// explainSSH adds a hint to login errors. The library has no error type for a key that the server does not accept.
+// explainSSH names the cause of a login error. The library has no error type for a key that the server does not accept.
 func explainSSH(err error, knownHosts, address string) error {
 	if mismatch, ok := errors.AsType[*knownhosts.KeyError](err); ok && len(mismatch.Want) > 0 {
 		return fault.New(fault.SourceUnreadable, fmt.Sprintf("the key of %s is not the one in %s",
