@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// most is how many redirects of one request are followed.
+// most is the number of requests in a chain of redirects, including the first.
 const most = 10
 
 // ErrWithoutTLS is in the error of a redirect from https to http.
