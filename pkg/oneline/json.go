@@ -31,7 +31,7 @@ func escapeJSON(document []byte) []byte {
 		switch {
 		case r != '\n' && (obeyed(r) || visible(r) < 0):
 			fmt.Fprintf(&out, `\u%04x`, r)
-		case r == '#' && i > 0 && document[i-1] == '#': // "##[" begins a command of GitHub and of Azure
+		case r == '#' && i > 0 && document[i-1] == '#': // "##" begins a command of GitHub, Azure or TeamCity
 			out.WriteString(`\u0023`)
 		default:
 			out.Write(document[i : i+size])

@@ -11,7 +11,7 @@ import (
 )
 
 // Of returns text without line breaks, repeated blanks and characters that a terminal interprets. It cuts the text to
-// at most that many characters; 0 cuts nothing.
+// most characters, the last of which is then "…"; 0 cuts nothing.
 func Of(text string, most int) string {
 	text = strings.Join(strings.FieldsFunc(strings.Map(visible, text), func(r rune) bool {
 		return unicode.IsSpace(r) ||
@@ -33,7 +33,8 @@ func Lines(text string) string {
 	}, text)
 }
 
-// Blanks returns text on one line: line breaks, tabs and control characters become blanks.
+// Blanks returns text on one line: line breaks, tabs and control characters become blanks. It removes characters that
+// change the direction of the text.
 func Blanks(text string) string {
 	return strings.Map(func(r rune) rune {
 		if obeyed(r) || r == '\n' || r == '\t' {
@@ -43,13 +44,13 @@ func Blanks(text string) string {
 	}, text)
 }
 
-// Fprintf writes as fmt.Fprintf does. Only the format adds line breaks: those of its arguments become blanks.
+// Fprintf writes the result of Sprintf, and ignores errors.
 func Fprintf(out io.Writer, format string, args ...any) {
 	_, _ = io.WriteString(out, Sprintf(format, args...))
 }
 
-// Sprintf is fmt.Sprintf, but line breaks and control characters in its arguments become blanks. Use it to print a list
-// of names: a name with a line break would be two lines.
+// Sprintf is fmt.Sprintf, but line breaks and control characters in texts, errors, Stringers and lists of texts become
+// blanks. Arguments of other types, such as structs and maps, are printed unchanged.
 func Sprintf(format string, args ...any) string {
 	safe := make([]any, len(args))
 	for i, arg := range args {

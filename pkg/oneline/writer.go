@@ -28,8 +28,8 @@ type Writer struct {
 	mu      sync.Mutex
 	out     io.Writer
 	rest    []byte // the first bytes of a character that is not complete yet
-	head    string // the first characters of the current line, without leading blanks; one is enough
-	tail    string // its last characters, if a command may begin in them
+	head    string // the beginning of the current line, without leading blanks: two characters are enough
+	tail    string // its last longestOpening bytes: a command may begin in them
 	inLine  bool   // the last character that was written ended no line
 	stopped bool   // GitHub ignores commands now
 }
@@ -39,7 +39,7 @@ func NewWriter(out io.Writer, log Log, filter func(string) string) *Writer {
 	return &Writer{out: out, log: log, filter: filter}
 }
 
-// Write writes foreign text. It returns as if it had written all of it.
+// Write writes foreign text. Without an error it returns len(text), whatever the filters removed or added.
 func (w *Writer) Write(text []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -84,8 +84,8 @@ func (w *Writer) write(text string) error {
 	return err
 }
 
-// Own writes a sequence of this program that the terminal or the CI system is to interpret. Foreign text in it must not
-// have any.
+// Own writes text of this program, which the terminal or the CI system interprets. Foreign text in it must contain no
+// control characters and no commands. text must not be empty.
 func (w *Writer) Own(text string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,8 +147,8 @@ func (w *Writer) disarm(text string) string {
 	return b.String()
 }
 
-// mayBeCommand reports whether "::" before rest can be a command. A command has a second "::" in its line; an address
-// such as ::1 has none.
+// mayBeCommand reports whether "::" before rest can begin a command. A command has a second "::" in its line; an
+// address such as ::1 has none. In an unfinished line it may still follow.
 func mayBeCommand(rest string) bool {
 	line, _, whole := strings.Cut(rest, "\n")
 	return !whole || strings.Contains(line, "::")
