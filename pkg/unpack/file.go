@@ -7,7 +7,8 @@ import (
 	"os"
 )
 
-// File reads a regular file of at most that many bytes, from any author. A device or a pipe might never end.
+// File reads a regular file of at most that many bytes, from any author. It refuses a device or a pipe, which might
+// never end.
 func File(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -22,7 +23,7 @@ func File(path string, most int64) ([]byte, error) {
 	return Named(path, most)
 }
 
-// Named reads at most that many bytes of a file that the user names, which may be a pipe.
+// Named reads a file that the user names, which may be a pipe. A file of more than most bytes is an error.
 func Named(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -36,7 +37,7 @@ func Named(path string, most int64) ([]byte, error) {
 	return content, err
 }
 
-// Bytes reads to the end, at most that many bytes.
+// Bytes reads to the end. More than most bytes are ErrTooLarge.
 func Bytes(from io.Reader, most int64) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(from, most+1))
 	if err == nil && int64(len(content)) > most {

@@ -10,9 +10,9 @@ import (
 
 // Limits bound the content of an archive.
 type Limits struct {
-	Entries int   // files and folders
+	Entries int   // of any type
 	Total   int64 // bytes, all entries together
-	Ratio   int64 // bytes out for each byte in; 0: not compressed
+	Ratio   int64 // bytes out for each byte in; 0: no limit
 }
 
 // ErrTooLarge is in each error about a limit.
@@ -30,8 +30,8 @@ type Reader struct {
 	close   func()
 }
 
-// New returns a Reader of what decompress makes of source. Nil means source is not compressed. Its Close releases the
-// decompressor.
+// New returns a Reader of the result of decompress. A nil decompress means that source is not compressed. Close of the
+// Reader releases the decompressor.
 func New(source io.Reader, limits Limits, decompress func(io.Reader) (io.Reader, func(), error)) (*Reader, error) {
 	r := &Reader{limits: limits, source: source, close: func() {}}
 	counted := counter{r}
@@ -76,10 +76,10 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Stop is what ends Tar without an error.
+// Stop ends Tar without an error if each returns it.
 var Stop = errors.New("stop reading the archive") //nolint:revive // no failure, like fs.SkipAll
 
-// Tar calls each for every entry of a tar archive, with its content.
+// Tar calls each for every entry of a tar archive, with its content, until each returns an error.
 func (r *Reader) Tar(each func(header *tar.Header, content io.Reader) error) error {
 	archive := tar.NewReader(r)
 	for entries := 1; ; entries++ {

@@ -26,8 +26,8 @@ const (
 )
 
 // YAML refuses a text that would cost its parser too much: many nodes, large maps, deep nesting, aliases that multiply
-// their content or that form a cycle. All parsers of YAML can then read the text. It leaves invalid YAML to the parser,
-// unless that has an anchor: another parser may accept it.
+// their content or that form a cycle. All parsers of YAML can then read the text safely. It leaves invalid YAML to the
+// parser, unless it contains &, which may be an anchor: another parser may accept it.
 func YAML(text []byte) error {
 	if err := checkMarks(text); err != nil {
 		return err
@@ -60,7 +60,7 @@ func Unmarshal(text []byte, into any) error {
 
 var lineNumber = regexp.MustCompile(`line \d+`)
 
-// checkMarks bounds the nodes of each document before a parser makes them. A line that begins with --- ends a document.
+// checkMarks bounds the documents, and the nodes of each one, before a parser makes them.
 func checkMarks(text []byte) error {
 	largest, _, documents := marks(text)
 	if largest > mostMarks || documents > mostDocuments {
@@ -69,7 +69,8 @@ func checkMarks(text []byte) error {
 	return nil
 }
 
-// Marks counts the characters that may begin a node of YAML, and the documents.
+// Marks counts the characters that may begin a node of YAML, and the documents: one, and one for each line that begins
+// with ---.
 func Marks(text []byte) (all, documents int) {
 	_, all, documents = marks(text)
 	return all, documents
@@ -112,10 +113,10 @@ func (s size) check() error {
 	return nil
 }
 
-// measure computes the size of nodes, each once, however many aliases refer to it.
+// measure computes the size of nodes. All aliases of a node share one result.
 type measure struct {
 	known map[*yaml.Node]size
-	open  map[*yaml.Node]bool // the nodes that lead here by aliases
+	open  map[*yaml.Node]bool // the targets of aliases that contain the current node
 }
 
 // size fails at the first node that is too large, so that sums do not overflow.
