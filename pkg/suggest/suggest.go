@@ -9,8 +9,8 @@ import (
 // farthest is the maximum number of wrong letters.
 const farthest = 2
 
-// Near returns the known names nearest to typed, sorted: with the fewest wrong, missing, added or swapped letters. If
-// none is near, it returns the names that begin with typed.
+// Near returns the known names nearest to typed, sorted: those with the fewest wrong, missing, added or swapped
+// letters, at most two. If none is near, it returns the names that begin with typed.
 func Near(typed string, known []string) []string {
 	if typed == "" {
 		return nil
@@ -47,7 +47,7 @@ func Hint(typed string, known []string, before string) string {
 	return lines.String()
 }
 
-// distance is the number of letters to change, add, leave out or swap with the next one, to come from a to b.
+// distance is the number of letters to change, add, remove or swap with the next one, to turn a into b.
 func distance(a, b []rune) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
