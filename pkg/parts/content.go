@@ -17,7 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// componentsFolder is the content's folder with one kustomization for each component.
+// componentsFolder is the content's folder with the kustomizations of the components.
 const componentsFolder = "kustomize-components"
 
 // remote matches the two kinds of addresses that kustomizations fetch manifests from: a file of a release, and a file
@@ -25,9 +25,9 @@ const componentsFolder = "kustomize-components"
 var remote = regexp.MustCompile(
 	`^https://(?:(github\.com)/([^/]+/[^/]+)/releases/download|raw\.githubusercontent\.com/([^/]+/[^/]+))/([^/]+)/`)
 
-// FromContent returns what the components install, sorted by name: the releases that their kustomizations fetch, and
-// the images in their own manifests. content has the folder kustomize-components at its root. An address with an
-// unreadable version is an error: no part may be missing from the list unnoticed.
+// FromContent returns what the components install, sorted by name: the releases that their kustomizations fetch, the
+// images that these replace, and those in their own manifests. content has the folder kustomize-components at its root.
+// An address with an unreadable version is an error: no part may be missing from the list unnoticed.
 func FromContent(content fs.FS) ([]Part, error) {
 	var found []Part
 	err := fs.WalkDir(content, componentsFolder, func(file string, entry fs.DirEntry, err error) error {
@@ -106,8 +106,8 @@ func fromKustomization(name string, text []byte) ([]Part, error) {
 	return found, nil
 }
 
-// images finds the containers' images anywhere below a node. One that begins with a variable is the environment's
-// choice.
+// images finds the containers' images anywhere below a node. It omits one that begins with a variable: the environment
+// chooses that.
 func images(name string, node any) []Part {
 	var found []Part
 	switch node := node.(type) {

@@ -6,7 +6,7 @@ import "runtime/debug"
 // make binaries without a module list.
 const Unknown = "unknown"
 
-// FromModule returns the version of one Go module that the binary was built with. info may be nil.
+// FromModule returns a Go module that the binary was built with, or its replacement. info may be nil.
 func FromModule(name, module string, info *debug.BuildInfo) Part {
 	if info != nil {
 		for _, dependency := range info.Deps {

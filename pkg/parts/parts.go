@@ -17,8 +17,8 @@ type Part struct {
 	Environments []string `json:"environments,omitempty"`
 }
 
-// FromImage splits an image reference into origin and version. A reference with only a digest, or without a tag, has no
-// version.
+// FromImage splits an image reference into origin and version. A reference without a tag has no version: a digest does
+// not count.
 func FromImage(name, reference string) Part {
 	reference, _, _ = strings.Cut(reference, "@")
 	// A colon before the last slash is the port of a registry.
