@@ -1,5 +1,5 @@
-// Package helm loads, renders and packs charts as Helm 3 does. Only this package imports helm.sh/helm/v3, so that
-// another engine changes one package. It asks no cluster and fetches nothing.
+// Package helm loads, renders and packs charts as Helm 3 does. The rest of the program does not import
+// helm.sh/helm/v3, so that another engine changes one package. It asks no cluster and fetches nothing.
 package helm
 
 import (
@@ -72,8 +72,8 @@ func (c *Chart) Values(given map[string]any) (map[string]any, error) {
 	return chartutil.CoalesceValues(c.loaded, given)
 }
 
-// Render returns the result of each template, by the path of the template below a folder with the chart's name. It
-// does not check the values with the chart's schema, as Helm would fetch what a schema refers to.
+// Render returns the result of each template, by the path of the template below a folder with the chart's name. A file
+// whose name begins with _ has no result. The schema is not checked: Helm would fetch what it refers to.
 func (c *Chart) Render(release Release, given map[string]any) (map[string]string, error) {
 	options := chartutil.ReleaseOptions{Name: release.Name, Namespace: release.Namespace, Revision: 1, IsInstall: true}
 	const skipSchema = true

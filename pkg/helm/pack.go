@@ -34,8 +34,8 @@ func (c *Chart) Metadata(version string) (chartYAML, config []byte, err error) {
 	return chartYAML, config, nil
 }
 
-// Ignored returns which files of a chart are not packed, by their paths below its folder. rules is the content of its
-// IgnoreFile, if any.
+// Ignored returns a function that reports whether a file of a chart is not packed, by its path below the chart's
+// folder. rules is the content of the IgnoreFile, if any.
 func Ignored(rules []byte) (func(path string, info fs.FileInfo) bool, error) {
 	parsed, err := ignore.Parse(bytes.NewReader(rules))
 	if err != nil {
