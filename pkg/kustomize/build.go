@@ -29,8 +29,8 @@ type Options struct {
 	Folder string // the absolute path of the kustomization's folder
 	// Root is the absolute path of the folder that every entry must be below, after symbolic links.
 	Root string
-	// Read, if any, returns what kustomize gets of a file. It is called once for each file, and never after kustomize
-	// has begun.
+	// Read, if any, returns what kustomize gets of a file. It is called once for each file, with the role in which the
+	// file is first named, and never after kustomize has begun.
 	Read func(path string, role Role, content []byte) ([]byte, error)
 	// Missing, if any, is a further hint for a missing entry.
 	Missing string
@@ -40,7 +40,7 @@ type Options struct {
 
 // Build returns kustomize's result for a folder. Before it runs, Build checks each entry of each reachable
 // kustomization, and reads each file: kustomize reads only those copies. The error contains all refused entries, see
-// fault.Join, and has the code EnvironmentInvalid. Other errors are kustomize's own, without a code.
+// fault.Join, with the code EnvironmentInvalid, and the errors of Read. Errors of kustomize itself have no code.
 func Build(o Options) (built resmap.ResMap, err error) {
 	w := &walker{Options: o, copies: map[string][]byte{}}
 	if w.Title == nil {
@@ -59,7 +59,7 @@ func Build(o Options) (built resmap.ResMap, err error) {
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(closed{o.Files, w.copies}, o.Folder)
 }
 
-// closed is a file system that contains only the checked copies of files.
+// closed is a file system in which ReadFile knows only the checked copies of files.
 type closed struct {
 	filesys.FileSystem
 	copies map[string][]byte // by path, after symbolic links

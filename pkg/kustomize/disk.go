@@ -11,8 +11,8 @@ import (
 // mostOfFile is the maximum size of a file.
 const mostOfFile = 16 << 20
 
-// Disk returns the file system of this machine. It reads only regular files, so that no foreign folder can make a run
-// wait for a pipe or read a device.
+// Disk returns the file system of this machine. Its ReadFile reads only regular files, so that no foreign folder can
+// make a run wait for a pipe or read a device.
 func Disk() filesys.FileSystem { return disk{filesys.MakeFsOnDisk()} }
 
 type disk struct{ filesys.FileSystem }
@@ -21,7 +21,7 @@ type disk struct{ filesys.FileSystem }
 func (disk) ReadFile(path string) ([]byte, error) { return readRegular(path) }
 
 // ReadBelow reads a regular file of at most 16 MiB that is below root after symbolic links. It is for files of foreign
-// folders that kustomize does not read. The error for a missing file is fs.ErrNotExist.
+// folders that kustomize does not read. If the file or root is missing, the error is fs.ErrNotExist.
 func ReadBelow(root, path string) ([]byte, error) {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {

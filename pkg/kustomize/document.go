@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// secondDocument returns the line of the second document in a file that is not empty, or 0.
+// secondDocument returns the line of the second document in a file, or 0. It does not count empty documents.
 func secondDocument(content []byte) int {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	for before := 0; ; {

@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// place is a kustomization file, or the configuration of a plugin in it, whose entries are checked.
+// place is a kustomization file, or a file with the configuration of plugins, whose entries are checked.
 type place struct {
 	*walker
 	folder  filesys.ConfirmedDir
@@ -100,7 +100,7 @@ func (p place) inlineOrFile(field, entry string) {
 	}
 }
 
-// inline checks an entry that may be YAML.
+// inline reports whether an entry may be parsed as YAML. If not, the entry was refused.
 func (p place) inline(field, entry string) bool {
 	err := unpack.YAML([]byte(entry))
 	if err != nil {
@@ -139,7 +139,7 @@ func (p place) fileOrFolder(field, entry string) {
 	}
 }
 
-// enter visits a folder, unless it is one of those above.
+// enter visits a folder. It refuses one that is, or contains, one of those above, as kustomize does.
 func (p place) enter(field, entry string, folder filesys.ConfirmedDir) {
 	for _, other := range p.above {
 		if other.HasPrefix(folder) {
@@ -150,7 +150,7 @@ func (p place) enter(field, entry string, folder filesys.ConfirmedDir) {
 	p.visit(folder, p.above)
 }
 
-// local resolves an entry. If it is not ok, the entry leads out of the root, and was refused.
+// local resolves an entry: folder is the entry itself, or the folder of a file. If it is not ok, the entry was refused.
 func (p place) local(field, entry string) (folder filesys.ConfirmedDir, isFolder, ok bool) {
 	switch {
 	case remote(entry):

@@ -20,7 +20,7 @@ const (
 	mostFolders = 500
 	mostBytes   = 64 << 20
 	mostMarks   = 1 << 22 // see unpack.Marks
-	mostObjects = 2000    // documents, generators and patches: kustomize compares each with each
+	mostObjects = 2000    // documents, generators, patches and the like: kustomize compares each with each
 )
 
 // walker visits all kustomizations that kustomize would visit, checks their entries and copies their files.
@@ -96,7 +96,7 @@ func (w *walker) visit(folder filesys.ConfirmedDir, above []filesys.ConfirmedDir
 	at.checkKustomization(k)
 }
 
-// kustomizationOf returns the name of a folder's kustomization file.
+// kustomizationOf returns the name of a folder's kustomization file. It refuses a folder without one, or with several.
 func (w *walker) kustomizationOf(folder filesys.ConfirmedDir) (string, bool) {
 	var found []string
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
@@ -117,7 +117,8 @@ func (w *walker) kustomizationOf(folder filesys.ConfirmedDir) (string, bool) {
 	return "", false
 }
 
-// copy reads a file of a folder for kustomize, once. The file must be below the folder: kustomize requires that too.
+// copy reads a file for kustomize, once, and counts it each time. The file must be below the folder that names it:
+// kustomize requires that too.
 func (w *walker) copy(folder filesys.ConfirmedDir, name string, role Role) ([]byte, bool) {
 	title := w.Title(folder.Join(name))
 	dir, base, err := w.Files.CleanedAbs(folder.Join(name))
@@ -165,7 +166,7 @@ func (w *walker) copy(folder filesys.ConfirmedDir, name string, role Role) ([]by
 	return content, true
 }
 
-// count adds a file to the totals, as often as the file is named.
+// count adds a file to the totals, and checks them.
 func (w *walker) count(content []byte, role Role) error {
 	w.bytes += len(content)
 	if role != Values {
