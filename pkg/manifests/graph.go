@@ -13,8 +13,8 @@ func Graphs() map[string]Graph {
 	return map[string]Graph{"text": text, "mermaid": mermaid, "dot": dot}
 }
 
-// text lists the components in the order in which they can become ready, with a heading for those that can at the same
-// time.
+// text lists the components in the order in which they can become ready. Those that can at the same time share a
+// number.
 func text(r Rendered) string {
 	var b strings.Builder
 	for i, wave := range waves(r.Components) {
@@ -76,7 +76,7 @@ func dot(r Rendered) string {
 		func(before, after string) string { return fmt.Sprintf("  %q -> %q;\n", before, after) }, "}\n")
 }
 
-// drawn has all components first, then their dependencies.
+// drawn writes all components first, then their dependencies.
 func drawn(r Rendered, begin string, node func(string) string, edge func(before, after string) string,
 	end string) string {
 	var b strings.Builder

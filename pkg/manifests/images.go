@@ -25,7 +25,7 @@ func Images(objects []*unstructured.Unstructured) []string {
 	return images
 }
 
-// imagesOf are the images of a workload's Pods.
+// imagesOf are the images of a Pod, or of the Pods that a workload makes.
 func imagesOf(object *unstructured.Unstructured) []string {
 	var images []string
 	for _, pod := range [][]string{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template",

@@ -12,7 +12,8 @@ import (
 )
 
 // KnownImages returns the known images of Flux and of the components of the content that options publish, in both
-// clusters, and notes on components whose images are not known. The error joins the reasons.
+// clusters. Notes name the components that Flux reads from other sources. The error says which other images are not
+// known; the images that are known come with it.
 func KnownImages(ctx context.Context, env *environment.Environment, options content.PublishOptions) (
 	images, notes []string, err error) {
 	urls, err := options.ReleaseFiles(ctx)
@@ -58,7 +59,7 @@ type fetched struct {
 	lacks map[string]error
 }
 
-// Fetch returns one of them.
+// Fetch returns the file or the error of a URL that was fetched.
 func (f fetched) Fetch(_ context.Context, url string) ([]byte, error) {
 	return f.got[url], f.lacks[url]
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// Masked returns a copy without secrets: neither values of a Secret, nor any text that known knows.
+// Masked returns a copy without secrets: neither values of a Secret, nor any text that known knows. It does not search
+// CustomResourceDefinitions.
 func (r Rendered) Masked(known *redact.Redactor) Rendered {
 	r.Values, r.Chart = masked(r.Values, known), masked(r.Chart, known)
 	components := make([]Component, len(r.Components))
@@ -40,7 +41,7 @@ func masked(objects []*unstructured.Unstructured, known *redact.Redactor) []*uns
 	return out
 }
 
-// maskedSecret keeps the keys of a Secret, and the keys in its values.
+// maskedSecret keeps the keys of a Secret, and those in the values of an environment.
 func maskedSecret(secret *unstructured.Unstructured) *unstructured.Unstructured {
 	out := secret.DeepCopy()
 	shown := map[string]any{}
@@ -59,7 +60,8 @@ func maskedSecret(secret *unstructured.Unstructured) *unstructured.Unstructured 
 	return out
 }
 
-// MaskedValues returns a YAML document of values with its keys, and Mark in place of each value.
+// MaskedValues returns a YAML document of values with its keys, masked by redact.All. For other text it returns
+// redact.Mark.
 func MaskedValues(text string) string {
 	var values map[string]any
 	if unpack.Unmarshal([]byte(text), &values) != nil {
@@ -89,8 +91,8 @@ func untyped(objects []any) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// MaskValues returns values without secrets: it masks what one of the secret documents has at the same path, and what
-// known knows.
+// MaskValues returns values without secrets: it masks what known knows, and what one of the secret documents has at the
+// same path, except names.
 func MaskValues(values map[string]any, secret []map[string]any, known *redact.Redactor) map[string]any {
 	clean, _ := known.Value(values).(map[string]any)
 	for _, document := range secret {
@@ -99,7 +101,7 @@ func MaskValues(values map[string]any, secret []map[string]any, known *redact.Re
 	return clean
 }
 
-// maskWhere masks what document contains too, except names, which are public.
+// maskWhere masks what document contains too, except names, which are public. It changes values.
 func maskWhere(values, document map[string]any) map[string]any {
 	for key, secret := range document {
 		value, there := values[key]
@@ -116,7 +118,7 @@ func maskWhere(values, document map[string]any) map[string]any {
 	return values
 }
 
-// isName reports whether a key is a name, such as cloud_name. User names are credentials.
+// isName reports whether a key is a name, such as cloud_name. The key username is none: it is part of a login.
 func isName(key string) bool {
 	return key == "name" || strings.HasSuffix(key, "_name") && redact.Public(key)
 }

@@ -96,7 +96,7 @@ func values(env *environment.Environment, phase environment.Phase) ([]*unstructu
 	return untyped(all)
 }
 
-// kustomizerOf returns what builds the components in tree. Nil means nothing does.
+// kustomizerOf returns a Kustomizer for the components in tree. For a nil tree it is nil.
 func kustomizerOf(tree content.Tree) (*flux.Kustomizer, error) {
 	if tree == nil {
 		return nil, nil
@@ -143,7 +143,7 @@ func componentHint(of environment.Component, err error) string {
 	return "Fix the folder " + of.Path + ", or the component's values."
 }
 
-// Kustomization is the Kustomization of a component, without content if there is none.
+// Kustomization is the Kustomization of a component, or an empty object if there is none.
 func (r Rendered) Kustomization(name string) *unstructured.Unstructured {
 	for _, object := range r.Chart {
 		if object.GetKind() == "Kustomization" && object.GetName() == name {
