@@ -54,7 +54,8 @@ func Unpack(archive []byte) (fs.FS, error) {
 	return inMemory(files)
 }
 
-// inMemory returns files as a file system. It packs them as zip: the standard library has no other fs.FS in memory.
+// inMemory returns files as a file system. It packs them as zip: apart from testing/fstest, the standard library has no
+// other fs.FS in memory.
 func inMemory(files map[string][]byte) (fs.FS, error) {
 	var packed bytes.Buffer
 	archive := zip.NewWriter(&packed)

@@ -48,8 +48,8 @@ func Check(content fs.FS) error {
 	return differs(differ, want)
 }
 
-// addOwn adds to want the user's own definitions that the chart knows: components.cluster.path may name any folder. A
-// folder without templates, as for a definition from another server, has nothing to compare.
+// addOwn adds to want the user's own definitions that the chart knows: components.cluster.path may name any folder. For
+// a folder without templates it adds the chart's entry: such a definition may be fetched from another server.
 func addOwn(content fs.FS, want, has Definitions) error {
 	for at := range has {
 		own := path.Clean(at)
@@ -70,7 +70,8 @@ func addOwn(content fs.FS, want, has Definitions) error {
 
 // CheckUsed is Check for the one definition that a release uses, at a path as in components.cluster.path: the others do
 // no harm. hashed reports whether the chart has a hash of its templates. Without one a changed template keeps its name.
-// Only a user's own definition, in another folder, may have none. A path without templates is not checked.
+// Only a user's own definition, in another folder, may have none. A path without templates is not checked, and counts
+// as hashed.
 func CheckUsed(content fs.FS, at string) (hashed bool, err error) {
 	if !isFolder(content, path.Clean(at)) { // Flux reports it
 		return true, nil
@@ -101,7 +102,7 @@ func CheckUsed(content fs.FS, at string) (hashed bool, err error) {
 	return false, differs([]string{at}, corrected)
 }
 
-// fits reports whether the chart's entry matches a definition.
+// fits reports whether the chart's entry matches a definition. An earlier chart's entry has no commands to compare.
 func (d Definition) fits(want Definition) bool {
 	return d.Templates == want.Templates && (d.hashOnly || slices.Equal(d.Commands, want.Commands))
 }

@@ -24,8 +24,8 @@ const folder = "kustomize-components/cluster"
 
 // Definition is what the chart knows about one definition.
 type Definition struct {
-	// Templates is the hash of the machine templates. It is part of their names, because a template cannot change under
-	// its name.
+	// Templates is the hash of the machine templates and of what kustomizations change. It is part of the templates'
+	// names, because a template cannot change under its name.
 	Templates string `json:"templates"`
 	// Commands are the kinds with a list of commands, to which the chart adds.
 	Commands []string `json:"commands,omitempty"`
@@ -102,7 +102,7 @@ type reader struct {
 	hash     hash.Hash
 	found    bool
 	commands []string
-	seen     map[string]bool // read from outside of the folder
+	seen     map[string]bool // targets outside of the folder that were read
 }
 
 func (r *reader) folder(at string) error {
@@ -130,7 +130,7 @@ func isManifest(file string) bool {
 // isRead reports whether this package may read a file of content.
 func isRead(file string) bool { return file == File || isManifest(file) }
 
-// document reads one object, or a kustomization. Comments do not count.
+// document reads one object, or a kustomization. Comments do not change the hash.
 func (r *reader) document(at, file string, text []byte) error {
 	var object map[string]any
 	if err := unpack.Unmarshal(text, &object); err != nil {

@@ -13,8 +13,8 @@ func isKustomization(file string) bool {
 	return base == "kustomization.yaml" || base == "kustomization.yml" || base == "Kustomization"
 }
 
-// kustomization hashes what a kustomization does to the objects of a definition in a folder: one that only lists files
-// of its folder does nothing. What it reads from outside counts too.
+// kustomization hashes what a kustomization does to the objects of the definition in the folder at: one that only lists
+// resources does nothing. It also hashes the resources and components outside of that folder.
 func (r *reader) kustomization(at, file string, object map[string]any) error {
 	more := map[string]any{}
 	for field, value := range object {
@@ -44,7 +44,8 @@ func (r *reader) kustomization(at, file string, object map[string]any) error {
 	return nil
 }
 
-// refuseOutside hashes a file or a folder outside of the definition's own. What is not in the content does not count.
+// refuseOutside hashes a file or a folder outside of the definition's own, once. It refuses nothing, and ignores what
+// the content does not have.
 func (r *reader) refuseOutside(target string) error {
 	if r.seen[target] {
 		return nil
