@@ -175,7 +175,8 @@ func (c *conversion) substitute(name string, ours bool, from []string, variables
 // templateValue finds the values that a template reads.
 var templateValue = regexp.MustCompile(`\.Values((?:\.[A-Za-z_][A-Za-z0-9_]*)+)`)
 
-// retarget renames the values that a template reads, and returns the first one without a counterpart.
+// retarget renames the values that a template reads, and returns the first one without a counterpart. Empty means each
+// has one.
 func (c *conversion) retarget(value *yaml.Node) (unknown string) {
 	if value.Kind != yaml.ScalarNode || !isTemplate(value) {
 		return ""
@@ -199,7 +200,8 @@ func (c *conversion) retarget(value *yaml.Node) (unknown string) {
 	return unknown
 }
 
-// dependencies are a list of {name: NAME} or of names in the seed, or a map of names to true.
+// dependencies converts dependencies. In the seed they are a list of {name: NAME} or of names, or a map of names to
+// true.
 func (c *conversion) dependencies(from []string, comments, value *yaml.Node) {
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for _, entry := range value.Content {
@@ -221,7 +223,8 @@ func (c *conversion) dependencies(from []string, comments, value *yaml.Node) {
 	c.say(from, []string{"components", from[1], "dependsOn"}, comments, list)
 }
 
-// onlyWhatIsThere removes dependencies on components that do not exist in this project.
+// onlyWhatIsThere removes dependencies on components that are neither in this project's chart nor enabled by the
+// converted values.
 func (c *conversion) onlyWhatIsThere() {
 	converted := lookup(c.values, "components")
 	if converted == nil {

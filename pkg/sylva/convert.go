@@ -18,7 +18,7 @@ type conversion struct {
 	values, secrets           *yaml.Node
 	into                      *yaml.Node        // one of the two: the target for values of this document
 	now                       string            // this document
-	by                        map[string]string // which document says what is said here
+	by                        map[string]string // the document that set a value, by the value's name here
 	bootstrap, infrastructure string            // the seed's names of the providers
 	workerFlavor              bool              // whether this document has a flavor for workers alone
 	said                      []Said
@@ -161,8 +161,8 @@ func (c *conversion) listed(path string) bool {
 
 func (c *conversion) leave(key, why string) { c.left = append(c.left, Left{Key: key, Why: why}) }
 
-// clouds converts a clouds.yaml, which is a map or a text in the seed, and base64 here. A variable in it would be
-// hidden.
+// clouds converts a clouds.yaml, which is a map or a text in the seed, and base64 here. It does not convert one with a
+// null or a variable in it.
 func (c *conversion) clouds(path []string, comments, value *yaml.Node) {
 	content := value.Value
 	if value.Kind != yaml.ScalarNode {
@@ -197,7 +197,7 @@ func (c *conversion) onlyItsCloud() {
 	}
 }
 
-// encoded converts a text to base64.
+// encoded converts a text to base64, which would hide a variable: a text with one is not converted.
 func (c *conversion) encoded(from, to []string, comments, value *yaml.Node) {
 	if variable.MatchString(value.Value) {
 		c.leave(strings.Join(from, "."), "there are variables in it, which could not be seen in base64: export the "+
@@ -207,8 +207,8 @@ func (c *conversion) encoded(from, to []string, comments, value *yaml.Node) {
 	c.say(from, to, comments, text(base64.StdEncoding.EncodeToString([]byte(value.Value))))
 }
 
-// secretIn reports whether a value, or one below it, has the name of a secret. A proxy's address is secret only with a
-// password in it.
+// secretIn reports whether a value, or one in the maps below it, has the name of a secret. A proxy's address is secret
+// only if it contains a login.
 func secretIn(path []string, value *yaml.Node) bool {
 	if path[0] == "proxies" {
 		return holdsPassword(value)
@@ -221,7 +221,7 @@ func secretIn(path []string, value *yaml.Node) bool {
 	return found
 }
 
-// holdsPassword reports whether an address contains a user and a password.
+// holdsPassword reports whether an address may contain a login: it has an @.
 func holdsPassword(value *yaml.Node) bool {
 	if value.Kind == yaml.ScalarNode {
 		return strings.Contains(value.Value, "@")

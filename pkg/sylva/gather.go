@@ -15,8 +15,8 @@ import (
 // gathered are the texts of a folder's objects, by purpose.
 type gathered struct {
 	texts    map[reference]string
-	rendered []reference // in the order in which they were
-	release  []reference // what the HelmRelease reads, the last one wins; nil: there is none
+	rendered []reference // in kustomize's order
+	release  []reference // what HelmReleases read, the last one wins; nil: nothing
 	left     []Left
 }
 
@@ -76,7 +76,7 @@ func (g *gathered) add(object *resource.Resource) error {
 	return nil
 }
 
-// reads records the values sources of a HelmRelease. Components of kustomize add further ones.
+// reads records the texts that a HelmRelease reads as values, in its order.
 func (g *gathered) reads(release *resource.Resource) {
 	content, err := release.Map()
 	if err != nil {
@@ -129,7 +129,7 @@ func (g *gathered) inOrder() (known []reference, left []Left) {
 	return known, left
 }
 
-// holdsValues reports whether a key has one of the seed's names for values: values, secrets, proxy-values.
+// holdsValues reports whether a key has one of the seed's names for values, such as values, secrets, proxy-values.
 func holdsValues(ref reference) bool {
 	last := ref.key[strings.LastIndexAny(ref.key, "-_")+1:]
 	return last == "values" || last == "secrets" || ref.key == "values.yaml"
@@ -147,7 +147,7 @@ func whyNoValues(ref reference) string {
 		"a component of your own"
 }
 
-// withoutHash is the name of a generated object without kustomize's suffix.
+// withoutHash is the name of a generated object without kustomize's suffix, if it is a name in order.
 func withoutHash(name string) string {
 	for _, each := range order {
 		if rest, is := strings.CutPrefix(name, each.name+"-"); is && len(rest) == 10 && !strings.Contains(rest, "-") {

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// pools converts the worker pools of the later form. This project has one pool.
+// pools converts the worker pool of the later form. It converts none of several: this project has one pool.
 func (c *conversion) pools(root *yaml.Node) {
 	c.workerFlavor = slices.ContainsFunc([]string{"capo.worker_flavor", "capo.worker_flavor_name",
 		"machine_deployment_default.capo.flavor_name"},
@@ -31,7 +31,7 @@ func (c *conversion) pools(root *yaml.Node) {
 	})
 }
 
-// pool converts the values of a worker pool, below its names.
+// pool converts values of a worker pool. path leads to the pool, below from there to value.
 func (c *conversion) pool(path, below []string, value *yaml.Node) {
 	each(value, func(key string, comments, value *yaml.Node) {
 		below := append(slices.Clone(below), key)
@@ -50,7 +50,7 @@ func (c *conversion) pool(path, below []string, value *yaml.Node) {
 	})
 }
 
-// mirrors converts registry mirrors: by host a list that is tried in order, or one address.
+// mirrors converts registry mirrors: a list for each host, of which the first is used, or one address for docker.io.
 func (c *conversion) mirrors(from string, comments, value *yaml.Node) {
 	hosts, settings := value, lookup(value, "default_settings")
 	if below := lookup(value, "hosts_config"); below != nil {
@@ -112,7 +112,8 @@ func mirror(host string, url *yaml.Node, settings ...*yaml.Node) *yaml.Node {
 	return m
 }
 
-// misses returns the pattern of a value that a text does not match. Empty means it may be there.
+// misses returns the pattern of the value at path if a text does not match it. Empty means the text matches, or is not
+// checked.
 func (c *conversion) misses(path string, value *yaml.Node) string {
 	for _, k := range c.keys {
 		if k.Path != path || k.Pattern == "" || value.Kind != yaml.ScalarNode || strings.Contains(value.Value, "${") {

@@ -2,8 +2,8 @@ package sylva
 
 const workerFlavor = "cluster.openstack.worker_flavor"
 
-// renamed are the seed's values that have another name here, or several names that it stands for. An empty name means
-// that the base environment sets it.
+// renamed maps the seed's values to their other names here: one value may set several. Nil means that the base
+// environment sets the value.
 var renamed = map[string][]string{
 	"cluster.infra_provider": nil, "cluster.bootstrap_provider": nil,
 	"cluster.flavor.infra_provider": nil, "cluster.flavor.bootstrap_provider": nil,

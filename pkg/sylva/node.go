@@ -41,8 +41,8 @@ func lookup(of *yaml.Node, path ...string) *yaml.Node {
 	return of
 }
 
-// put sets a value at a path, with the comments of its key, and makes missing maps. What is there stays, of a
-// map each entry. False: something else was there.
+// put sets a value at a path, with the comments of its key, and makes missing maps. Maps are merged, all else that is
+// there stays. False means that another value, or any list, was there.
 func put(in *yaml.Node, path []string, comments, value *yaml.Node) bool {
 	last := path[len(path)-1]
 	for _, name := range path[:len(path)-1] {
@@ -83,7 +83,7 @@ func isEmpty(n *yaml.Node) bool {
 		len(n.Content) == 0
 }
 
-// withoutNull removes nulls, also below a value: they would delete values of the base environment.
+// withoutNull removes nulls from a map and the maps in it: they would delete values of the base environment.
 func withoutNull(n *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.MappingNode {
 		return n
@@ -114,8 +114,8 @@ func emptyIn(n *yaml.Node, path []string) []string {
 	return found
 }
 
-// isTemplate reports whether Helm renders a value in the seed's chart, which this project's chart does for components
-// only.
+// isTemplate reports whether a value contains a template, which the seed's chart renders. This project's chart does so
+// for components only.
 func isTemplate(n *yaml.Node) bool {
 	if n.Kind == yaml.ScalarNode {
 		return strings.Contains(n.Value, "{{")

@@ -30,8 +30,8 @@ type reference struct{ kind, name, key string }
 
 func (r reference) String() string { return fmt.Sprintf("%s %s, key %s", r.kind, r.name, r.key) }
 
-// order begins with the object that wins, unless a HelmRelease says otherwise. The second form has the names of its own
-// chart.
+// order begins with the object that wins, unless a HelmRelease says otherwise. The objects sylva-units-* are those of
+// the seed's later form.
 var order = []reference{
 	{"Secret", environment.InfraSecretsName, "infra-secrets"},
 	{"Secret", environment.InfraSecretsName, environment.ValuesKey},
@@ -43,7 +43,8 @@ var order = []reference{
 	{"ConfigMap", "sylva-units-values", "values"},
 }
 
-// read builds the folder and returns the values in it, the winning text first, and what is not a value.
+// read builds the folder and returns the values in it, the winning text first. Left are other objects and duplicate
+// keys.
 func read(folder string) ([]document, []Left, error) {
 	absolute, err := filepath.Abs(folder)
 	if err == nil {
@@ -217,8 +218,8 @@ func lastOfEach(n *yaml.Node, path []string) (twice []string) {
 	return twice
 }
 
-// plain refuses what is not a map of values, and resolves anchors: an alias may be moved to another document than its
-// anchor.
+// plain refuses what is not a map of values, and resolves aliases: the conversion may move one to another document than
+// its anchor. A document with aliases loses its comments.
 func plain(root *yaml.Node) error {
 	var values map[string]any
 	if err := root.Decode(&values); err != nil || !hasAlias(root) {

@@ -18,27 +18,27 @@ type Converted struct {
 	From    string // its built-in base environment
 	Name    string // of the cluster
 	Values  []byte // a YAML map, with its author's comments; nil: none
-	Secrets []byte // the same, from Secrets; nil: none
+	Secrets []byte // the same, for secrets; nil: none
 	Said    []Said
-	Left    []Left // what could not be converted
+	Left    []Left // what was not converted, or must be checked
 }
 
-// Said is a converted value.
+// Said is a converted value that has another name here.
 type Said struct {
 	Key string `json:"key"` // the seed's name
 	As  string `json:"as"`  // this project's name
 }
 
-// Left is a value that was not converted.
+// Left is something that was not converted, or that the user should check.
 type Left struct {
 	Key string `json:"key"`
 	Why string `json:"why"` // and what to do
 }
 
 // Convert reads the folder of an environment. known are the built-in environments, keys those of this project's chart,
-// name is the cluster's. If name is empty, the folder's name of the cluster is used, or else otherwise. Variables keep
-// their names, with braces. Errors have the codes fault.EnvironmentUnknown, for a missing folder, and
-// fault.EnvironmentInvalid.
+// name is the cluster's. If name is empty, the folder's name of the cluster is used, or else otherwise. Variables that
+// an environment may use keep their names, with braces. Errors have the codes fault.EnvironmentUnknown, for a missing
+// folder, and fault.EnvironmentInvalid.
 func Convert(folder, name, otherwise string, known []string, keys []environment.Key) (Converted, error) {
 	read, left, err := read(folder)
 	if err != nil {

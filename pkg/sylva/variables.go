@@ -8,11 +8,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
-// variable is what envsubst replaces, which the seed's script pipes all of it through: $NAME and ${NAME}.
+// variable matches what envsubst replaces: $NAME and ${NAME}. The seed's script pipes all files through envsubst.
 var variable = regexp.MustCompile(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})`)
 
-// braced writes the variables in a value as this project does, and returns those that an environment may not use: they
-// are no variables here.
+// braced writes the variables in a value as this project does. It returns those that an environment may not use, which
+// stay as text.
 func braced(n *yaml.Node) (refused []string) {
 	if n.Kind == yaml.ScalarNode {
 		n.Value = variable.ReplaceAllStringFunc(n.Value, func(found string) string {
