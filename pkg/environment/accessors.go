@@ -17,7 +17,7 @@ func (e *Environment) KubernetesVersion() string { return e.spec.Cluster.Kuberne
 // ChartVersion is the version of the chart that the environment was checked with.
 func (e *Environment) ChartVersion() string { return e.chart.Version() }
 
-// InfraProvider makes machines: capd, capo or capa; also the name of its component.
+// InfraProvider is the provider that makes machines: capd, capo or capa; also the name of its component.
 func (e *Environment) InfraProvider() string { return e.spec.Cluster.InfraProvider }
 
 // NodeImage is the image of the machines. It follows the chart's template telco-cloud-init.nodeImage.
@@ -48,8 +48,8 @@ func (c Cluster) DockerSocket() string {
 	return "/var/run/docker.sock"
 }
 
-// BootstrapDockerSocket is the path on the host of the socket that the bootstrap cluster's node needs; empty where no
-// provider there talks to the engine.
+// BootstrapDockerSocket is the path on the host of the socket that the bootstrap cluster's node needs; empty if no
+// provider there uses the Docker engine.
 func (e *Environment) BootstrapDockerSocket() (string, error) {
 	needs, err := e.renderTemplate(Bootstrap, "needsDockerSocket")
 	if err != nil || needs == "" {
@@ -58,7 +58,7 @@ func (e *Environment) BootstrapDockerSocket() (string, error) {
 	return e.spec.Cluster.DockerSocket(), nil
 }
 
-// SecretDocuments returns the values of the environment's two Secrets, for whoever must redact them.
+// SecretDocuments returns copies of the values of the environment's two Secrets, so that callers can redact them.
 func (e *Environment) SecretDocuments() []map[string]any {
 	return []map[string]any{copyMap(e.effective.secrets), copyMap(e.effective.infraSecrets)}
 }

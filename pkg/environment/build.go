@@ -33,8 +33,8 @@ func List(content fs.FS) []string {
 	return names
 }
 
-// build returns the environment's name, that of the built-in environment that it is based on, and the values of its
-// three objects: those that kustomize makes, or those of the environment that it is based on, overridden by its own.
+// build returns the environment's name, the name for BuiltOn, and the values of its three objects: those that kustomize
+// makes, or those of the environment that it is based on, overridden by its own.
 func build(options Options, s *substituter) (name, builtOn string, docs documents, err error) {
 	return buildAt(options, s, 0)
 }

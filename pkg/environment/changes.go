@@ -14,7 +14,7 @@ import (
 type Change struct {
 	// Key names it: a value's path, a component as components.NAME, or what is installed (flux, chart).
 	Key string
-	// From and To are what the cluster has and what it would get, for people. They are empty for secrets.
+	// From and To are what the cluster has and what it would get, for people. They are empty for what may be secret.
 	From, To string
 	// TakesAway says what the change takes from a cluster that is in use. Empty means nothing.
 	TakesAway string
@@ -53,7 +53,7 @@ func (e *Environment) Changes(given Objects) ([]Change, error) {
 	return changes, nil
 }
 
-// takesAway judges one change. A Change that says it itself stays as it is.
+// takesAway returns what a change takes away, by its key. For other keys it returns c.TakesAway.
 func takesAway(c Change, before, after Cluster) string {
 	switch c.Key {
 	case "cluster.control_plane.replicas":
@@ -122,7 +122,8 @@ func rke2Release(version string) int {
 	return n
 }
 
-// withoutComponents returns the components that e has and after has not.
+// withoutComponents returns the components that e has and after has not. If either is not known, it returns one change
+// that says so.
 func (e *Environment) withoutComponents(after *Environment) []Change {
 	had, err := e.Components(Management)
 	has, errAfter := after.Components(Management)

@@ -45,8 +45,8 @@ func loadChart(content fs.FS) (*helm.Chart, []byte, error) {
 	return loaded, files["bootstrap.values.yaml"], nil
 }
 
-// putDefinitions gives the chart the hashes of the definitions next to it, whatever its own file says. The chart is
-// published in this form.
+// putDefinitions gives the chart the hashes of the definitions next to it, if any, whatever its own file says. The
+// chart is published in this form.
 func putDefinitions(files map[string][]byte, content fs.FS) error {
 	known, err := definitions.Of(content)
 	if err != nil || len(known) == 0 {
@@ -59,7 +59,7 @@ func putDefinitions(files map[string][]byte, content fs.FS) error {
 // Values returns the values that the chart uses in a phase, including its own defaults. The map is a copy.
 func (e *Environment) Values(phase Phase) map[string]any { return copyMap(e.settled[phase]) }
 
-// settle sets the values of the environment.
+// settle sets the values of the environment, and all that is read from them.
 func (e *Environment) settle(effective documents) {
 	e.effective = effective.normalized()
 	e.stored = e.effective
@@ -93,7 +93,7 @@ func (e *Environment) given(phase Phase) map[string]any {
 var release = helm.Release{Name: ReleaseName, Namespace: Namespace}
 
 // Render returns the objects that the chart makes in a phase. overrides is the HelmRelease's own spec.values, which win
-// over all others. The error is a fault that names the wrong value.
+// over all others. The error is a fault.
 func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstructured.Unstructured, error) {
 	given := merge(e.given(phase), overrides)
 	settled, err := e.chart.Values(given)

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// differences returns the values that differ, those of a map one by one. It shows nothing below a secret path.
+// differences returns the values that differ, those of a map one by one. It shows no value at a secret path, or whose
+// key names a secret.
 func differences(path string, before, after map[string]any, secret map[string]bool) []Change {
 	var all []Change
 	keys := map[string]any{}
@@ -35,7 +36,8 @@ func differences(path string, before, after map[string]any, secret map[string]bo
 	return all
 }
 
-// shown formats a value as JSON: a number is the same whether it was read from YAML or not.
+// shown formats a value as JSON: a number is the same whether it was read from YAML or not. Null and empty lists and
+// maps are none.
 func shown(value any) string {
 	if empty := reflect.ValueOf(value); !empty.IsValid() ||
 		(empty.Kind() == reflect.Slice || empty.Kind() == reflect.Map) && empty.Len() == 0 {
@@ -83,7 +85,7 @@ func leaves(path string, values map[string]any, into map[string]bool) {
 	}
 }
 
-// compareKeys sorts paths by their parts.
+// compareKeys compares paths by their parts.
 func compareKeys(a, b string) int {
 	return cmp.Or(slices.Compare(strings.Split(a, "."), strings.Split(b, ".")), cmp.Compare(a, b))
 }

@@ -88,7 +88,7 @@ type Environment struct {
 	// The places that values come from, each after those that it overrides.
 	files, valuesFiles []layer
 	sets               map[string]any
-	filled             map[string]bool // scalars of files with variables: their content is not quoted
+	filled             map[string]bool // scalars with filled-in variables: messages do not quote them
 }
 
 // Load reads, substitutes, merges and validates an environment. It reports all mistakes at once, see fault.Join. The
@@ -139,9 +139,9 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	return env, nil
 }
 
-// WithOverrides returns a copy with what cluster-init itself decides (registry mirrors, the bundle's values, the
-// node image). Overrides win over the environment's files and over earlier overrides, but not over the user's
-// --set and values files. The copy is validated like a loaded environment.
+// WithOverrides returns a copy with what cluster-init itself decides, such as a bundle's values. Overrides win over the
+// environment's files and over earlier overrides, but not over the user's --set and values files, nor over kept values.
+// The copy is validated like a loaded environment, without Options.Check.
 func (e *Environment) WithOverrides(overrides map[string]any) (*Environment, error) {
 	merged := *e
 	merged.overrides = merge(e.overrides, overrides)

@@ -59,15 +59,15 @@ func (e *Environment) chartProblems(text string, found [][]int) []error {
 	return problems
 }
 
-// isUnknown reports whether the value at a dotted path is unknown because a variable is missing.
+// isUnknown reports whether the value at a dotted path is unknown because a variable in it could not be filled in.
 func (e *Environment) isUnknown(path string) bool {
 	value, _ := at(e.settled[Management], path)
 	text, _ := value.(string)
 	return strings.Contains(text, unknownValue)
 }
 
-// checkNames refuses a component that the chart does not know and that names no source: its name is probably misspelt,
-// and Flux would only report a missing folder.
+// checkNames refuses a component that the chart does not know and that has neither path nor repo: its name is probably
+// misspelt, and Flux would only report a missing folder.
 func (e *Environment) checkNames() error {
 	var problems []error
 	known, _ := e.chart.Defaults()["components"].(map[string]any)

@@ -22,8 +22,7 @@ type substituter struct {
 	// inShell are the variables that the shell has and that are not empty, derived those with a value from elsewhere,
 	// of all looked up so far.
 	inShell, derived map[string]bool
-	// problems are all mistakes in files so far. kustomize rewrites the errors of its file system, and only it knows
-	// the file.
+	// problems are all mistakes in files so far. Most count only if the result of all files still contains their value.
 	problems []problem
 	filled   map[string]bool // scalars with a filled-in variable, in their final form
 	layers   []layer         // the values of each file, in the order of reading
@@ -33,8 +32,8 @@ type substituter struct {
 // mostVariables is the maximum number in a file: each missing one is compared with all values.
 const mostVariables = 2000
 
-// process returns the content of a YAML file for kustomize. The value of a missing variable is unknown from then on:
-// only a file that cannot be read at all is an error at once.
+// process returns the content of a YAML file of values with its variables filled in, and records its layer. A value
+// whose variable is missing is unknown from then on: only a file that cannot be read at all is an error at once.
 func (s *substituter) process(file origin, content []byte) ([]byte, error) {
 	out, err := s.substitute(file, content)
 	if err != nil {
@@ -91,7 +90,7 @@ func (s *substituter) substitute(file origin, content []byte) ([]byte, error) {
 }
 
 // expandNode fills in the variables of all scalars under node. A scalar without quotes gets the type of its new
-// content, one with quotes stays a string.
+// content, unless that is empty or has several lines. One with quotes stays a string.
 func (s *substituter) expandNode(file origin, node *yaml.Node) {
 	for _, child := range node.Content {
 		s.expandNode(file, child)
@@ -129,7 +128,7 @@ func (s *substituter) expandNode(file origin, node *yaml.Node) {
 	}
 }
 
-// refuseVariables refuses what looks like a variable in a file that is not a file of values.
+// refuseVariables refuses what looks like a variable in a file that is not a YAML file of values.
 func (s *substituter) refuseVariables(file origin, content []byte) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var problems []error

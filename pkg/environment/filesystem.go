@@ -17,8 +17,8 @@ const embeddedRoot = "/.cluster-init-content/"
 
 const environmentsFolder = "environment-values"
 
-// overlay is the file system of kustomize: a missing folder next to the user's own one (../base) is read from the
-// content.
+// overlay is the file system of kustomize: what is missing in and next to the user's own folder, such as ../base, is
+// read from the content.
 type overlay struct {
 	filesys.FileSystem // the disk, or the content in memory
 	fallback           filesys.FileSystem
@@ -37,8 +37,8 @@ func (o overlay) pick(name string) filesys.FileSystem {
 // ReadFile reads a file from its place.
 func (o overlay) ReadFile(name string) ([]byte, error) { return o.pick(name).ReadFile(name) }
 
-// read returns what kustomize gets of each file. It fills in variables only in files of values and secrets: elsewhere a
-// variable could name the files to read.
+// read returns what kustomize gets of each file. It fills in variables only in YAML files of values and secrets:
+// elsewhere a variable could name the files to read.
 func (o overlay) read(s *substituter) func(string, kustomize.Role, []byte) ([]byte, error) {
 	return func(name string, role kustomize.Role, content []byte) ([]byte, error) {
 		file := o.origin(name)

@@ -9,7 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// fromFlags are the values that flags gave: --set, --values, a bundle and mirrors.
+// fromFlags are the values that flags gave, now or, if KeepFlags has kept them, once: --set, --values, a bundle and
+// mirrors.
 func (e *Environment) fromFlags() map[string]any {
 	values := copyMap(merge(e.overrides, e.user))
 	delete(values, fingerprintKey)

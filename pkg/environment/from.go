@@ -28,7 +28,7 @@ type fromFile struct {
 	From string `json:"from"` // a built-in environment, or a path relative to the folder
 }
 
-// readFrom reads the FromFile of a folder. False means the folder has none, and is a kustomization.
+// readFrom reads the FromFile of a folder. False means the folder has none: it should be a kustomization.
 func readFrom(folder, given string) (fromFile, bool, error) {
 	var f fromFile
 	name := filepath.Join(given, FromFile)
@@ -103,7 +103,8 @@ func (f fromFile) inherit(options Options, s *substituter, folder string, depth 
 	return builtOn, docs, nil
 }
 
-// valuesOnly merges the values of another folder over docs, and withholds its secrets. It looks up no variable in them.
+// valuesOnly merges the values of another folder over docs, and withholds its secrets. It fills in no variables in the
+// file of secrets.
 func (s *substituter) valuesOnly(folder, given string, docs documents) (documents, error) {
 	values, valuesErr := s.own(folder, given, OwnValuesFile)
 	content, file, secretsErr := s.readOwn(folder, given, OwnSecretsFile)

@@ -23,7 +23,8 @@ type gitValues struct {
 	Repositories map[string]any `json:"git_repo_templates"`
 }
 
-// GitHosts returns the hosts that the default login may go to. Without any it goes only to that of the source.
+// GitHosts returns the hosts that the default login may go to. If there are none, WithGitHost can add that of the
+// source.
 func (e *Environment) GitHosts() []string { return e.git.Auth.Hosts }
 
 // GitHost returns the host of a repository's address, with its port unless that is the scheme's default. It follows the
@@ -38,8 +39,8 @@ func GitHost(address string) string {
 }
 
 // WithGitHost returns a copy whose default login also goes to repositories of components at the host of the source.
-// Hosts that the environment names are the complete list. If no component has a repository at that host, the copy is
-// the same.
+// Hosts that the environment names are the complete list. If the chart makes the same objects with that host, the
+// environment itself is returned.
 func (e *Environment) WithGitHost(host string) (*Environment, error) {
 	if host == "" || len(e.git.Auth.Hosts) > 0 || e.git.Auth.Password == "" && e.git.Auth.Secret == "" {
 		return e, nil
@@ -57,7 +58,7 @@ func (e *Environment) WithGitHost(host string) (*Environment, error) {
 
 const hostsPath = "git_auth_default.hosts"
 
-// withSourceHosts returns a copy with hosts from the source, not from its files.
+// withSourceHosts returns a copy whose default login goes to hosts of the source, not to hosts in its files.
 func (e *Environment) withSourceHosts(hosts []any) (*Environment, error) {
 	with, err := e.WithOverrides(map[string]any{"git_auth_default": map[string]any{"hosts": hosts}})
 	if err != nil {
@@ -81,8 +82,8 @@ func (e *Environment) keepSourceHosts(given Objects, before map[string]any) (*En
 	return e.withSourceHosts(hosts)
 }
 
-// forgetUnusedLogin checks whether anything that the chart makes needs the default login. If not, it is not stored in a
-// cluster.
+// forgetUnusedLogin checks whether anything that the chart makes needs the default login. If so, it checks the login.
+// If not, the login is not stored in a cluster.
 func (e *Environment) forgetUnusedLogin() error {
 	if e.git.Auth.Username == "" && e.git.Auth.Password == "" {
 		return nil
@@ -116,8 +117,8 @@ func (e *Environment) nameOfLogin(key, variable string) string {
 // namesLogin matches a template that may fill in the default login.
 var namesLogin = regexp.MustCompile(`git_auth_default|\.Values\s*[^.\s]`)
 
-// mayUseLogin reports whether only rendering shows if the chart uses the default login. A render costs some
-// milliseconds.
+// mayUseLogin reports whether the chart may use the default login. If it may, only rendering shows whether it does,
+// which costs some milliseconds.
 func (e *Environment) mayUseLogin() bool {
 	templates, err := json.Marshal(e.settled[Management]["components"])
 	return err != nil || len(e.git.Repositories) > 0 || len(e.git.Auth.RegistryHosts) > 0 || namesLogin.Match(templates)
@@ -141,7 +142,7 @@ func (e *Environment) rendersAs(other *Environment) (bool, error) {
 	return true, nil
 }
 
-// withoutDebugValues removes what only shows the values.
+// withoutDebugValues removes the ConfigMap that only shows the values.
 func withoutDebugValues(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	var kept []*unstructured.Unstructured
 	for _, object := range objects {

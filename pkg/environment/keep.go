@@ -34,7 +34,7 @@ func ambient(name string) bool {
 	return name == "DOCKER_HOST" || strings.HasSuffix(strings.ToLower(name), "_proxy")
 }
 
-// FromShell returns the values that the shell gives, with their variables, for people.
+// FromShell returns the paths of the values that the shell gives, with their variables, for people.
 func (e *Environment) FromShell() []string {
 	var from []string
 	for _, v := range e.shellValues() {
@@ -54,7 +54,8 @@ func (e *Environment) stores(v shellValue) bool {
 
 // Keep returns the environment as it is applied to an existing cluster. The objects are what that was last given. Files
 // and flags define a cluster: a value from variables stays as it was, unless allowed names its path. Two kinds of
-// values are still taken from the shell: credentials, and those that replace machines, which Changes reports.
+// values are still taken from variables that are not ambient: secrets, and those that replace machines, which Changes
+// reports.
 func (e *Environment) Keep(given Objects, allowed []string) (*Environment, []Kept, error) {
 	last, err := given.documents()
 	if err != nil {
@@ -106,10 +107,10 @@ func (e *Environment) Keep(given Objects, allowed []string) (*Environment, []Kep
 	return &kept, list, nil
 }
 
-// namesCluster reports whether a value identifies the cluster: a run has observed the one with its own value.
+// namesCluster reports whether a value identifies the cluster: the run has found the cluster by its own value.
 func namesCluster(path string) bool { return path == "cluster.name" || path == "cluster.namespace" }
 
-// replacesMachines reports whether v makes other machine templates than old would in its place.
+// replacesMachines reports whether v makes other machine templates than old would in its place, or this is not known.
 func (e *Environment) replacesMachines(v shellValue, old any) bool {
 	other := *e
 	other.kept = maps.Clone(e.kept).with(v.keys, old)
@@ -159,8 +160,8 @@ func (e *Environment) shellRecord() string {
 	return string(text)
 }
 
-// recordedShell reports whether the shell once gave the value at a path. An older version of cluster-init left no
-// record: then it reports true for all.
+// recordedShell returns a function that reports whether the shell or the source once gave the value at a path. Without
+// a record, as an older version of cluster-init left none, it reports true for all.
 func recordedShell(given Objects) func(path string) bool {
 	var paths []string
 	if given.Values == nil || json.Unmarshal([]byte(given.Values.Annotations[owned.ShellAnnotation]), &paths) != nil {

@@ -17,7 +17,7 @@ type Key struct {
 	// "cluster.control_plane.replicas"; the entries of a list are "x[]", those of a map of any keys "x.NAME"
 	Path        string   `json:"path"`
 	Description string   `json:"description"`
-	Type        string   `json:"type"`              // in words: "integer, 1 to 9", "one of kubeadm, rke2"
+	Type        string   `json:"type"`              // in words: "integer, 1 to 9", "one of the allowed words"
 	Pattern     string   `json:"pattern,omitempty"` // a regular expression that text must match
 	Default     any      `json:"default,omitempty"` // of the chart; an environment may have another
 	Required    bool     `json:"required,omitempty"`
@@ -92,8 +92,7 @@ func keysBelow(n node, path string, defaults map[string]any) []Key {
 	return keys
 }
 
-// others returns the schema of a map's entries if the user chooses their keys. Nil means it has none, or they may be
-// anything.
+// others returns the schema of a map's entries if the user chooses their keys. Nil means there is no such schema.
 func (n node) others() *node {
 	described, isSchema := n.Additional.(map[string]any)
 	if !isSchema {

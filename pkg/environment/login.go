@@ -56,7 +56,7 @@ func checkToken(name, token string) error {
 	return nil
 }
 
-// unprintable returns an error for a character that no HTTP header accepts.
+// unprintable returns an error for the first character that is white space or not printable.
 func unprintable(text string) error {
 	for _, r := range text {
 		switch {
@@ -71,10 +71,10 @@ func unprintable(text string) error {
 	return nil
 }
 
-// fileVariable is the path of a CI/CD variable of type File of GitLab's: it ends in the variable's name.
+// fileVariable matches the value of a CI/CD variable of type File in GitLab: a path that ends in the variable's name.
 var fileVariable = regexp.MustCompile(`^/.+/[A-Z][A-Z0-9_]*$`)
 
-// isFilePath reports a value that is the path of a file where a token should be.
+// isFilePath reports whether a value is the path of a file, or has the form of a fileVariable.
 func isFilePath(value string) bool {
 	if !strings.HasPrefix(value, "/") {
 		return false

@@ -18,7 +18,8 @@ const (
 	workerTemplateHash       = "WORKER_TEMPLATE_HASH"
 )
 
-// Templates are the names of the machine templates: if two differ, the machines of that role are replaced.
+// Templates are what identifies the machine templates of each role: if it differs, the machines of that role are
+// replaced.
 type Templates struct{ ControlPlane, Workers string }
 
 // TemplateHashes returns the variables that name the machine templates in the management cluster.

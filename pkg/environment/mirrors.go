@@ -2,9 +2,9 @@ package environment
 
 import "slices"
 
-// WithRegistryMirrors returns a copy whose machines pull through more mirrors. A mirror of the user's values files and
-// --set stays as it is; of the environment's own files those stay that are of other registries. only: nothing is
-// fetched from an original registry.
+// WithRegistryMirrors returns a copy whose machines pull through more mirrors. For one registry, a mirror of the user's
+// values files and --set wins over these, and these win over the environment's own files. only sets Only for all
+// mirrors.
 func (e *Environment) WithRegistryMirrors(mirrors []RegistryMirror, only bool) (*Environment, error) {
 	if len(mirrors) == 0 {
 		return e, nil

@@ -8,7 +8,7 @@ import (
 )
 
 // checkNeeded refuses an environment without a component that every management cluster needs: `up` would wait for ever.
-// chart is the chart's own error.
+// It omits what chart, the chart's own error, reports.
 func (e *Environment) checkNeeded(chart error) error {
 	var problems []error
 	bootstrap := map[string]string{"kubeadm": "cabpk", "rke2": "cabpr"}[e.spec.Cluster.BootstrapProvider]

@@ -54,14 +54,14 @@ type OpenStackRootVolume struct {
 
 // OpenStackNetwork is the network of the machines: a new or an existing one.
 type OpenStackNetwork struct {
-	// Made reports whether a network, a subnet and, with an external network, a router are created. Otherwise Network
-	// exists.
+	// Made reports whether a network and a subnet are created, and also a router if there is an external network and no
+	// Router. Otherwise Network exists.
 	Made bool
 	// CIDR of the subnet that is made.
 	CIDR string
 	// DNSNameservers of the subnet that is made.
 	DNSNameservers []string
-	// Network, Subnet and Router exist already, by id or by name. Subnet and Router may be empty.
+	// Network, Subnet and Router exist already, by id or by name. Each may be empty; Network is empty if Made.
 	Network, Subnet, Router string
 }
 
@@ -169,7 +169,7 @@ func (e *Environment) OpenStackClusterName() string {
 }
 
 // OpenStackTag is on the servers, ports, networks, subnets, routers, security groups and floating IPs that are made for
-// this cluster, and on those of no other.
+// this cluster. Another cluster has it only if it has the same owned.CloudName.
 func (e *Environment) OpenStackTag() string {
 	return owned.Tag(e.OpenStackClusterName())
 }
@@ -187,7 +187,7 @@ func (e *Environment) OpenStackServerGroups() []string {
 }
 
 // Resources counts what is created when the cluster is built. Ports are those of the machines, of the router and of the
-// API server's load balancer: neutron adds one for each of its DHCP agents.
+// API server's load balancer. It does not count those that neutron adds for its DHCP agents.
 func (o OpenStack) Resources() OpenStackResources {
 	servers := o.ControlPlane.Count + o.Workers.Count
 	made := OpenStackResources{Servers: servers, Ports: servers, SecurityGroups: 2}

@@ -29,7 +29,8 @@ func (v openStackValues) place() cloudPlace {
 	return file.Clouds[v.CloudName]
 }
 
-// elsewhere reports that other credentials lead to another cloud, region or project. Empty means nothing shows that.
+// elsewhere returns a text if other credentials lead to another cloud, region or project. Empty means nothing shows
+// that.
 func (v openStackValues) elsewhere(after openStackValues) string {
 	one, other := v.place(), after.place()
 	for _, pair := range [][2]string{{strings.TrimRight(one.Auth.URL, "/"), strings.TrimRight(other.Auth.URL, "/")},

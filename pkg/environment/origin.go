@@ -56,8 +56,8 @@ func layerOf(file origin, content []byte) layer {
 	return layer{name: file.String(), values: values, builtIn: file.builtIn}
 }
 
-// whence names the place of the first of some values that is set, or "" if none is. It checks places that override
-// others first: the mistake is probably in what was changed.
+// whence names the place of one of some values, or "" if none is set. A place that overrides others comes first: the
+// mistake is probably in what was changed.
 func (e *Environment) whence(paths ...string) string {
 	for _, place := range e.layers() {
 		for _, path := range paths {

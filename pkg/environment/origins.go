@@ -11,7 +11,7 @@ import (
 // Origin is a value with its place.
 type Origin struct {
 	Path  string `json:"path"`  // dotted; an entry of a list has its number
-	From  string `json:"from"`  // a variable, a file, a flag, or the chart
+	From  string `json:"from"`  // a variable, a file, a flag, the chart, the cluster's last values, or cluster-init
 	Value any    `json:"value"` // a secret is not masked here: mask it before you show it
 
 	keys []string // of the path: a key may contain dots

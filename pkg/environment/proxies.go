@@ -12,7 +12,7 @@ import (
 // loaded for its names only.
 func (e *Environment) NoProxy(phase Phase) string { return e.noProxy[phase] }
 
-// accept validates the settled values, and reads what only valid values contain.
+// accept validates the settled values. Unless only names are needed, it also computes what needs valid values.
 func (e *Environment) accept() error {
 	if err := e.validate(); err != nil || e.namesOnly {
 		return err

@@ -20,7 +20,8 @@ const SchemaFile = "values.schema.json"
 
 // Scaffold returns the files of a new environment, by name, that is based on the environment options.Name: its base, a
 // file of values with what must be set, and the schema for editors. folder is where it will be, cluster the name of its
-// Cluster. It looks up no variables. The errors are those of Load, except for what must be set.
+// Cluster. It ignores options.Variables. The errors are those of Load, except for values, variables and secrets that
+// must be set.
 func Scaffold(ctx context.Context, options Options, folder, cluster string) (map[string][]byte, error) {
 	from, err := seenFrom(folder, options.Name)
 	if err != nil {
@@ -62,7 +63,7 @@ func Scaffold(ctx context.Context, options Options, folder, cluster string) (map
 	if err != nil {
 		return nil, err
 	}
-	// set there, they are set here too: an empty value of this file would override them
+	// A value that is set in the base applies here too: an empty value of this file would override it.
 	if isPath(options.Name) && len(wanted) > 0 {
 		notes = append(notes, "Set here, or in "+from+": "+strings.Join(wanted, ", "))
 		wanted = nil
@@ -195,8 +196,8 @@ func editorSchema(content fs.FS) ([]byte, error) {
 	return append(out, '\n'), err
 }
 
-// withoutRequired removes the keyword from a schema and from everything below. A property may have its name.
-// Conditional requirements stay.
+// withoutRequired removes the keyword from a schema and from the schemas below, except in conditions (if, not) and in
+// lists of schemas. A property with the name required stays.
 func withoutRequired(schema map[string]any) {
 	if _, isKeyword := schema["required"].([]any); isKeyword {
 		delete(schema, "required")

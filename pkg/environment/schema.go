@@ -109,7 +109,7 @@ func inEnglish(k jsonschema.ErrorKind) string {
 	return k.LocalizedString(message.NewPrinter(language.English))
 }
 
-// extra returns the first key that is not in the schema, or "".
+// extra returns the first key that is not in the schema, or "". The library lists several in random order.
 func (v violation) extra() string {
 	if unknown, ok := v.kinds[0].(*kind.AdditionalProperties); ok {
 		return unknown.Properties[0]
@@ -117,7 +117,7 @@ func (v violation) extra() string {
 	return ""
 }
 
-// isAboutForm reports whether the value has the right type, and its text a wrong form.
+// isAboutForm reports whether the objection is to the form of a text, or to all alternatives.
 func (v violation) isAboutForm() bool {
 	switch v.kinds[0].(type) {
 	case *kind.Pattern, *kind.Format, *kind.OneOf, *kind.AnyOf:
@@ -126,7 +126,7 @@ func (v violation) isAboutForm() bool {
 	return false
 }
 
-// checkSchema checks the values with the chart's schema: a fault for each violation.
+// checkSchema checks the values with the chart's schema: a fault for each violation by a known value.
 func (e *Environment) checkSchema(values map[string]any) error {
 	found, err := violations(e.schema, values)
 	if err != nil {
@@ -139,7 +139,7 @@ func (e *Environment) checkSchema(values map[string]any) error {
 		if extra := v.extra(); extra != "" {
 			given, hint = strings.Trim(path+"."+extra, "."), e.schemaHint(v.pointer, extra)
 		}
-		// checkProxies reports more
+		// checkProxies explains the form of proxies better
 		if e.isUnknown(given) || slices.Contains(append(proxyPaths(), noProxyPath), given) && v.isAboutForm() {
 			continue
 		}

@@ -94,7 +94,7 @@ func (s *substituter) setAs(name string) (string, bool) {
 }
 
 // shellValueAt returns the variables that give the value at a path, whether or not the cluster has another one stored.
-// False means a file, a flag or the chart gives it.
+// False means no variable gives it.
 func (e *Environment) shellValueAt(keys []string) (shellValue, bool) {
 	for _, place := range e.givenLayers() {
 		if _, there := below(place.values, keys); there {

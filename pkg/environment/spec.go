@@ -9,7 +9,7 @@ import (
 // provider. The chart's values.yaml documents each value.
 type Spec struct {
 	Cluster Cluster `json:"cluster"`
-	// Proxies as the user gave them. NoProxy here is not the whole list: see Environment.NoProxy.
+	// Proxies are the user's, normalized. NoProxy here is not the whole list: see Environment.NoProxy.
 	Proxies Proxies `json:"proxies"`
 	// Flux are restrictions of its controllers, in addition to those for the source.
 	Flux struct {
@@ -77,7 +77,7 @@ func decode[T any](values map[string]any) T {
 	return typed
 }
 
-// known returns a copy of values without unknown ones.
+// known returns a copy of values with nil in place of unknown ones.
 func known(values any) any {
 	switch typed := values.(type) {
 	case map[string]any:
@@ -87,7 +87,7 @@ func known(values any) any {
 		}
 		return out
 	case []any:
-		var out []any // an empty list stays nil
+		var out []any // an empty list becomes nil
 		for _, value := range typed {
 			out = append(out, known(value))
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // The maximum numbers of components, of all entries in their dependsOn, and of all actions in their templates: the
-// chart walks the dependencies once for each component.
+// chart walks the dependencies once for each component. Actions count once for each phase.
 const (
 	mostComponents = 500
 	mostDependsOn  = 2000
@@ -23,8 +23,8 @@ const (
 )
 
 // Helm runs the templates in values without a bound on time or memory, and their author may be a stranger. So a
-// template may read, compare and write values. It may not repeat anything: no loop, no variable, no definition, and no
-// function whose result is larger than its arguments, except writers.
+// template may read, compare and write values. It may not repeat anything: no loop, no variable, no definition. Only
+// writers may return much more text than their arguments have.
 var (
 	readers = words(`and or not eq ne lt le gt ge default empty coalesce ternary toString int int64 float64 add sub trim
 		trimSuffix trimPrefix trimAll lower upper contains hasPrefix hasSuffix kindIs hasKey get dig index len first
@@ -156,7 +156,7 @@ func checkNode(node parse.Node) error {
 	}
 }
 
-// checkPipe counts the writers of the action that the pipe is in.
+// checkPipe checks a pipe. count is the number of writers so far in the action that the pipe is in.
 func checkPipe(pipe *parse.PipeNode, count *int) error {
 	if len(pipe.Decl) > 0 {
 		return errors.New("a template in a value has no variables")

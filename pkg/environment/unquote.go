@@ -15,7 +15,7 @@ import (
 const hidden = "***"
 
 // mayQuote reports whether a message may show the value at a path: not if it comes from a variable or a Secret, has the
-// name of a secret, or is an address that may contain a password.
+// name of a secret, or contains @, as an address with a password does.
 func (e *Environment) mayQuote(path, value string) bool {
 	if path == noProxyPath { // names and addresses: the message quotes the wrong one
 		return true

@@ -39,7 +39,7 @@ func readValuesFiles(options Options, s *substituter) ([]layer, error) {
 	return layers, fault.Join(problems...)
 }
 
-// mostOfValues is the maximum size of a values file: the clusters accept at most 1 MiB.
+// mostOfValues is the maximum size of a values file. A cluster accepts at most 1 MiB of values.
 const mostOfValues = 16 << 20
 
 // read returns the content of a values file.
@@ -54,7 +54,7 @@ func (o Options) read(file string) ([]byte, error) {
 	return unpack.Named(file, mostOfValues)
 }
 
-// userValues are the values that the values files and --set name, and nothing else.
+// userValues sets user to the values that the values files and --set name, and sets to those of --set.
 func (e *Environment) userValues(sets []string) error {
 	e.user, e.sets = map[string]any{}, map[string]any{}
 	for _, file := range e.valuesFiles {

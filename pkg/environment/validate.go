@@ -6,7 +6,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// validate returns all mistakes in the effective values in either phase, each once.
+// validate returns the mistakes in the effective values in either phase, each once. It renders the whole chart only if
+// all other checks pass, since rendering stops at its first error.
 func (e *Environment) validate() error {
 	if err := e.checkTemplates(); err != nil {
 		return err

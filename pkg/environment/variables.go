@@ -50,16 +50,16 @@ func (f forbiddenVariable) hint() string {
 		strings.ToUpper(rest))
 }
 
-// LacksVariable reports whether an error of Load is about a missing variable that an environment needs: then the names
-// of its resources are not known.
+// LacksVariable reports whether an error of Load has a missing variable among its causes: the names of the
+// environment's resources may not be known then.
 func LacksVariable(err error) bool {
 	_, lacks := errors.AsType[missingVariable](err)
 	return lacks
 }
 
 // expand replaces ${NAME} by its value, and ${NAME:=default} by its value or, if that is unset or empty, by the
-// default, which ends at the first }. $${ stands for ${. Every other $ stays. The error reports all variables without a
-// value.
+// default, which ends at the first }. $${ stands for ${. Every other $ stays. The error reports all variables that are
+// missing or forbidden.
 func expand(text string, lookup func(string) (string, bool)) (string, error) {
 	var out strings.Builder
 	var problems error

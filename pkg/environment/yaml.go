@@ -71,7 +71,8 @@ func notYAML(content []byte, err error) error {
 
 const plainSpace = "Write a plain space in its place."
 
-// checkSpaces refuses odd spaces that YAML treats as letters: in keys, and around unquoted text.
+// checkSpaces refuses odd spaces that YAML treats as letters: in keys, around unquoted text, and in unquoted text with
+// a colon.
 func checkSpaces(node *yaml.Node) error {
 	switch {
 	case node.Kind == yaml.MappingNode:
