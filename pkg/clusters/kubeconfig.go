@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -18,7 +19,7 @@ import (
 func (w *World) save(kubeconfig []byte) error {
 	for _, path := range w.kubeconfigPaths() {
 		if content, err := os.ReadFile(path); err == nil &&
-			(bytes.Equal(content, kubeconfig) || w.isUsersOwn(path, content)) {
+			(bytes.Equal(content, kubeconfig) || w.isUsersOwn(path, content, kubeconfig)) {
 			continue
 		}
 		if err := writeFile(path, kubeconfig); err != nil {
@@ -28,13 +29,24 @@ func (w *World) save(kubeconfig []byte) error {
 	return nil
 }
 
-// isUsersOwn reports whether a file is a kubeconfig that up did not write.
-func (w *World) isUsersOwn(path string, content []byte) bool {
+// filesWith returns the files that hold the kubeconfig.
+func (w *World) filesWith(kubeconfig []byte) []string {
+	return slices.DeleteFunc(w.kubeconfigPaths(), func(path string) bool {
+		content, err := os.ReadFile(path)
+		return err != nil || !bytes.Equal(content, kubeconfig)
+	})
+}
+
+// isUsersOwn reports whether a file must stay as it is: it has several clusters, refers to programs or other files, or
+// is of another cluster than the kubeconfig. `down` and `kubeconfig --recover` accept any file as --kubeconfig.
+func (w *World) isUsersOwn(path string, content, kubeconfig []byte) bool {
 	if path == w.savedPath() || len(bytes.TrimSpace(content)) == 0 {
 		return false
 	}
-	_, err := kube.Embedded(content)
-	return err != nil
+	if _, err := kube.Embedded(content); err != nil {
+		return true
+	}
+	return !kube.HasOneCluster(content) || kube.Compare(content, kubeconfig) == kube.Other
 }
 
 // SetAside renames the kubeconfigs of an earlier cluster of this name that is gone. The next cluster has another

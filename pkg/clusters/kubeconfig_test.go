@@ -1,8 +1,11 @@
 package clusters
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +59,37 @@ func TestKubeconfigIsKeptForCleanup(t *testing.T) {
 			if got, err := os.ReadFile(file); err != nil || string(got) != path {
 				t.Errorf("%s: %q %v", file, got, err)
 			}
+		}
+	}
+}
+
+// `down` only reads the file of --kubeconfig, which may be the one that kubectl uses for everything.
+func TestAFileOfSeveralClustersStays(t *testing.T) {
+	ours := fluxserver.KubeconfigOf(t, "ours", "https://a")
+	theirs := fluxserver.KubeconfigOf(t, "theirs", "https://b")
+	both := strings.Replace(string(ours), "contexts:", "contexts:\n- name: other\n  context: {cluster: c, user: u}", 1)
+	moved := fluxserver.KubeconfigOf(t, "ours", "https://c")
+	for name, row := range map[string]struct {
+		before []byte
+		stays  bool
+	}{
+		"several contexts": {[]byte(both), true}, "another cluster": {theirs, true},
+		"the cluster at another address": {moved, false}, "nothing": {nil, false},
+	} {
+		file, state := filepath.Join(t.TempDir(), "config"), t.TempDir()
+		if err := os.WriteFile(file, row.before, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w := &World{Subject: Subject{KubeconfigPath: file, StateFolder: state}}
+		if err := w.save(ours); err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(file)
+		if err != nil || bytes.Equal(content, ours) == row.stays {
+			t.Errorf("%s: stays %t, %v:\n%s", name, !bytes.Equal(content, ours), err, content)
+		}
+		if want := []string{file, filepath.Join(state, "kubeconfig")}; !row.stays && !slices.Equal(w.filesWith(ours), want) {
+			t.Errorf("%s: the files %v have it", name, w.filesWith(ours))
 		}
 	}
 }

@@ -44,7 +44,10 @@ func (w *World) Recover(ctx context.Context) (c *kube.Cluster, files []string, e
 			failed = errors.Join(failed, side.Err)
 			continue
 		}
-		return side.Cluster, w.kubeconfigPaths(), w.save(side.Cluster.Kubeconfig)
+		if err := w.save(side.Cluster.Kubeconfig); err != nil {
+			return side.Cluster, nil, err
+		}
+		return side.Cluster, w.filesWith(side.Cluster.Kubeconfig), nil
 	}
 	return nil, nil, fault.Wrap(fmt.Errorf("recover the kubeconfig of the management cluster %s: %w",
 		w.Cluster, failed), fault.CodeOr(failed, fault.ClusterUnreachable),

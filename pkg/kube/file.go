@@ -56,6 +56,12 @@ func ReadFile(path string) ([]byte, error) {
 	return whole, nil
 }
 
+// HasOneCluster reports whether a kubeconfig has one cluster and one context.
+func HasOneCluster(kubeconfig []byte) bool {
+	config, err := loadConfig(kubeconfig)
+	return err == nil && len(config.Clusters) == 1 && len(config.Contexts) == 1
+}
+
 // IsOfClusterAlone reports whether a kubeconfig has one cluster, under this name, and uses it.
 func IsOfClusterAlone(kubeconfig []byte, cluster string) bool {
 	config, err := loadConfig(kubeconfig)

@@ -34,7 +34,7 @@ func Merge(kubeconfig []byte, name string) (file string, err error) {
 	if err := mayReplace(existing, kubeconfig, name); err != nil {
 		return "", err
 	}
-	user, current := name+"-admin", one.Contexts[one.CurrentContext]
+	user, current := name+adminSuffix, one.Contexts[one.CurrentContext]
 	existing.Clusters[name] = one.Clusters[current.Cluster]
 	if existing.AuthInfos[user] = one.AuthInfos[current.AuthInfo]; existing.AuthInfos[user] == nil {
 		existing.AuthInfos[user] = clientcmdapi.NewAuthInfo()
@@ -54,6 +54,9 @@ func Merge(kubeconfig []byte, name string) (file string, err error) {
 	return files.GetDefaultFilename(), nil
 }
 
+// adminSuffix ends the name of the user that belongs to a cluster.
+const adminSuffix = "-admin"
+
 // flat returns the current context alone, with the content of its files inline.
 func flat(config *clientcmdapi.Config) (*clientcmdapi.Config, error) {
 	config = config.DeepCopy()
@@ -66,6 +69,18 @@ func flat(config *clientcmdapi.Config) (*clientcmdapi.Config, error) {
 // mayReplace refuses a cluster entry of the name that is, or may be, another cluster. It does not check contexts and
 // users.
 func mayReplace(existing *clientcmdapi.Config, kubeconfig []byte, name string) error {
+	if context, is := existing.Contexts[name]; is && context.Cluster != name {
+		return fault.New(fault.ClusterForeign, fmt.Sprintf("%s has a context %s already, for the cluster %s",
+			context.LocationOfOrigin, name, context.Cluster),
+			"Rename that context: kubectl config rename-context "+oneline.Shell(name)+
+				" NEW. Or print the kubeconfig into its own file.")
+	}
+	for other, context := range existing.Contexts {
+		if context.AuthInfo == name+adminSuffix && context.Cluster != name {
+			return fault.New(fault.ClusterForeign, fmt.Sprintf("%s has a user %s already, for the context %s",
+				context.LocationOfOrigin, context.AuthInfo, other), "Print the kubeconfig into its own file.")
+		}
+	}
 	there, is := existing.Clusters[name]
 	if !is {
 		return nil

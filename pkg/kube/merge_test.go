@@ -17,8 +17,9 @@ apiVersion: v1
 kind: Config
 current-context: theirs
 clusters: [{name: theirs, cluster: {server: "https://theirs:6443"}}]
-contexts: [{name: theirs, context: {cluster: theirs, user: them}}]
-users: [{name: them, user: {token: t0ken}}]
+contexts: [{name: theirs, context: {cluster: theirs, user: them}}, {name: prod, context: {cluster: prod-eks, user: eks}},
+{name: elsewhere, context: {cluster: theirs, user: shop-admin}}]
+users: [{name: them, user: {token: t0ken}}, {name: eks, user: {token: t}}, {name: shop-admin, user: {token: t}}]
 `
 
 func TestMerge(t *testing.T) {
@@ -26,6 +27,11 @@ func TestMerge(t *testing.T) {
 		kubeconfigOf(t, "other", "https://c:6443")
 	file := inFolder(t, others)
 
+	for _, name := range []string{"prod", "shop"} {
+		if _, err := Merge(mine, name); fault.CodeOf(err) != fault.ClusterForeign {
+			t.Errorf("entries of others for %s: %v", name, err)
+		}
+	}
 	written, err := Merge(mine, "demo")
 	if err != nil || written != file {
 		t.Fatalf("%s: %v", written, err)
