@@ -69,7 +69,7 @@ func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished 
 		return
 	}
 	bound := collectBound
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) != fault.Timeout { // a person waits
 		bound = collectInterruptedBound
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)

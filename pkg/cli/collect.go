@@ -20,6 +20,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/evidence"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/render"
@@ -241,9 +242,10 @@ type collected struct {
 
 // Print writes the path and the next steps.
 func (c collected) Print(out io.Writer) error {
-	open, identity := "tar --zstd -xf "+c.Path, ""
+	path := oneline.Shell(c.Path)
+	open, identity := "tar --zstd -xf "+path, ""
 	if c.Encrypted {
-		open, identity = "age -d -i KEY "+c.Path+" | tar --zstd -x", " --identity KEY"
+		open, identity = "age -d -i KEY "+path+" | tar --zstd -x", " --identity KEY"
 	}
 	for _, what := range c.NotCollected {
 		if _, err := fmt.Fprintf(out, "not collected: %s\n", what); err != nil {
@@ -253,6 +255,6 @@ func (c collected) Print(out io.Writer) error {
 	_, err := fmt.Fprintf(out, "wrote %s\n  what is wrong: cluster-init diagnose --from %s%s\n  all of it:     %s, "+
 		"and begin with summary.txt\n"+
 		"It contains no secrets, but names, addresses and what you run: decide who may read it.\n",
-		c.Path, c.Path, identity, open)
+		c.Path, path, identity, open)
 	return err
 }

@@ -167,7 +167,9 @@ func (o *diagnoseOptions) opened(file io.Reader) (io.Reader, error) {
 }
 
 // ofClusters returns the flags that --from refuses.
-func ofClusters() []string { return []string{"set", "values", "kubeconfig", "bootstrap-kubeconfig"} }
+func ofClusters() []string {
+	return []string{"set", "values", "kubeconfig", "bootstrap-kubeconfig", "engine-address"}
+}
 
 // args accepts ENVIRONMENT, or no argument with --from.
 func (o *diagnoseOptions) args(c *cobra.Command, args []string) error {

@@ -21,6 +21,7 @@ type diagnosedStatus struct {
 	world  *clusters.World
 	lacks  error // why only the names of the environment are known; nil if all of it is
 	causes []status.Cause
+	failed string    // why the last diagnosis is not complete
 	as     time.Time // time of the last diagnosis
 	health status.Health
 	seenAt time.Time // time of the last health check
@@ -33,9 +34,13 @@ func (d *diagnosedStatus) look(ctx context.Context) status.Report {
 		return report
 	}
 	if time.Since(d.as) >= diagnosisPause {
+		d.failed = ""
 		if err := d.diagnose(ctx); err != nil {
-			report.Unknown = append(report.Unknown, "why it is not ready: "+err.Error())
+			d.failed = "why it is not ready: " + err.Error()
 		}
+	}
+	if d.failed != "" {
+		report.Unknown = append(report.Unknown, d.failed)
 	}
 	return report.Because(d.causes)
 }

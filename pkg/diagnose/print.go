@@ -34,7 +34,7 @@ func (r Report) Print(out io.Writer) error {
 		}
 		fmt.Fprintln(b)
 	}
-	fmt.Fprintln(b, r.summary())
+	oneline.Fprintf(b, "%s\n", r.summary())
 	_, err := io.WriteString(out, b.String())
 	return err
 }

@@ -82,10 +82,15 @@ func Rules() ([]Rule, error) {
 		}
 		rules = append(rules, rule)
 	}
+	byRank(rules)
+	return rules, nil
+}
+
+// byRank sorts rules: the highest rank first, and by name those of one rank.
+func byRank(rules []Rule) {
 	slices.SortStableFunc(rules, func(a, b Rule) int {
 		return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Name, b.Name))
 	})
-	return rules, nil
 }
 
 func readRule(file string, content []byte) (Rule, error) {

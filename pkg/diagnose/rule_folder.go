@@ -52,6 +52,7 @@ func ReadRules(folder string) ([]Rule, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, fault.Wrap(err, fault.Usage, rulesHint)
 	}
+	byRank(rules)
 	return rules, nil
 }
 

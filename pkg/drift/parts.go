@@ -3,6 +3,9 @@ package drift
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/fluxcd/cli-utils/pkg/object"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -31,7 +34,9 @@ func (c Comparison) chart(ctx context.Context, cluster *kube.Cluster, rendered m
 		kinds[o.GroupVersionKind()] = true
 	}
 	wanted := idsOf(rendered.Chart)
-	for kind := range kinds {
+	for _, kind := range slices.SortedFunc(maps.Keys(kinds), func(a, b schema.GroupVersionKind) int {
+		return strings.Compare(a.String(), b.String())
+	}) {
 		released, err := releaseObjects(ctx, cluster, kind)
 		if err != nil {
 			return part, err

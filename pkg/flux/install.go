@@ -3,6 +3,7 @@ package flux
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -116,8 +117,11 @@ const featureGates = "CancelHealthCheckOnNewRevision=true,MigrateAPIVersion=true
 
 func tune(deployment *unstructured.Unstructured, o Options) error {
 	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
-	if err != nil || len(containers) == 0 {
-		return fmt.Errorf("it has no containers (%w)", err)
+	if err != nil {
+		return fmt.Errorf("read its containers: %w", err)
+	}
+	if len(containers) == 0 {
+		return errors.New("it has no containers")
 	}
 	container, ok := containers[0].(map[string]any)
 	if !ok {

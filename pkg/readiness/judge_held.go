@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/owned"
@@ -18,7 +20,7 @@ func judgeHeld(v *view) []Finding {
 		r := health.RefOf(u)
 		a := u.GetAnnotations()
 		if a[owned.SuspendedAnnotation] != "" || a[owned.PivotAnnotation] != "" || a[owned.DownAnnotation] != "" ||
-			a[owned.RestoringMark] != "" || u.GetDeletionTimestamp() != nil {
+			a[clusterv1.PausedAnnotation] == owned.RestoringMark || u.GetDeletionTimestamp() != nil {
 			continue
 		}
 		switch {

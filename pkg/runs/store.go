@@ -87,11 +87,14 @@ func (s Store) prune() error {
 		if kept[command]++; kept[command] <= Most {
 			continue
 		}
-		if running, err := isLocked(path); err != nil || running {
-			all = append(all, err)
+		running, err := isLocked(path)
+		if running || err != nil {
+			if !errors.Is(err, fs.ErrNotExist) { // another run may prune at the same time
+				all = append(all, err)
+			}
 			continue
 		}
-		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) { // another run may prune at the same time
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 			all = append(all, err)
 		}
 	}
@@ -149,7 +152,7 @@ func (s Store) List() ([]Recording, error) {
 	for _, id := range ids {
 		r, err := Read(s.path(id))
 		if err != nil {
-			r = &Recording{Path: s.path(id), Unreadable: err.Error()}
+			r = &Recording{Path: s.path(id), Result: Unreadable, Unreadable: err.Error()}
 		}
 		r.ID = id
 		list = append(list, *r)

@@ -151,4 +151,12 @@ func TestChanges(t *testing.T) {
 	if same := now.Changes(now, at); len(same) > 0 {
 		t.Error(same)
 	}
+	silent := Report{State: Unknown, Bootstrap: before.Bootstrap, Management: Side{State: "silent"}}
+	listed := Report{State: Progressing, Unknown: []string{"list Kustomizations: forbidden"}, Bootstrap: before.Bootstrap,
+		Management: Side{State: "active", Server: "https://192.0.2.1:6443"}}
+	for _, r := range []Report{silent, listed} {
+		if lines := strings.Join(r.Changes(before, at), "\n"); strings.Contains(lines, "gone") {
+			t.Errorf("objects that nobody could list are reported as gone:\n%s", lines)
+		}
+	}
 }

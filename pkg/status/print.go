@@ -174,6 +174,9 @@ func (r Report) Changes(earlier Report, at time.Time) []string {
 			}
 		}
 		for _, o := range before.Objects {
+			if now.State != absent && (now.Server == "" || len(r.Unknown) > 0) {
+				break // the cluster did not answer, or a kind could not be listed
+			}
 			if !slices.ContainsFunc(now.Objects, func(other Object) bool {
 				return other.Kind == o.Kind && other.Name == o.Name
 			}) {

@@ -193,6 +193,9 @@ func list(ctx context.Context, c *kube.Cluster, kind kube.Served, namespace stri
 // paused is the state of a paused object of Cluster API. Package health does not have it.
 const paused = "Paused"
 
+// absent is the state of a side without a cluster, as `up` reports it.
+const absent = "absent"
+
 func objectOf(u *unstructured.Unstructured) Object {
 	state := health.Of(u)
 	o := Object{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), State: state.Status,

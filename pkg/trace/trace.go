@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/contrib/exporters/autoexport"
@@ -26,7 +27,7 @@ const bound = 5 * time.Second
 // count: console would write to stdout.
 func Wanted(getenv func(string) string) bool {
 	exporter := getenv("OTEL_TRACES_EXPORTER")
-	return (exporter == "" || exporter == "otlp") && getenv("OTEL_SDK_DISABLED") != "true" &&
+	return (exporter == "" || exporter == "otlp") && !strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") &&
 		(getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "")
 }
 
