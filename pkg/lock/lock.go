@@ -1,5 +1,5 @@
-// Package lock keeps two runs on one machine from working on one cluster: a file that the kernel keeps locked while its
-// holder lives.
+// Package lock keeps two runs that use the same state folder from working on one cluster. The kernel keeps a file
+// locked while its holder lives.
 package lock
 
 import (
@@ -27,7 +27,7 @@ type Holder struct {
 
 // String is for people.
 func (h Holder) String() string {
-	if h.Command == "" { // it has not written its record yet
+	if h.Command == "" { // its record is missing: not written yet, or the disk is full
 		return "another run"
 	}
 	return fmt.Sprintf("`cluster-init %s` (process %d on %s, since %s)", h.Command, h.PID, h.Host,
@@ -38,17 +38,17 @@ func (h Holder) String() string {
 type Lock struct {
 	file *os.File
 	path string
-	made []string // folders created for it, the deepest first
+	made []string // folders that were missing before, the deepest first
 }
 
 const hintFolder = "Set XDG_STATE_HOME to a writable folder."
 
-// attempts is how often Acquire retries when another process deletes the file while it gives the lock back.
+// attempts is how often Acquire tries: another process may delete the file as it gives the lock back.
 const attempts = 1000
 
 // Acquire takes the lock on the file path and creates missing folders above it. It does not wait: if another process
-// has the lock, the error has the code fault.Busy and names it. The kernel gives the lock back whenever its holder
-// ends.
+// has the lock, the error has the code fault.Busy, and names that process if its record can be read. The kernel gives
+// the lock back whenever its holder ends.
 func Acquire(path string, holder Holder) (*Lock, error) {
 	made := missing(filepath.Dir(path))
 	var err error
@@ -69,7 +69,8 @@ func Acquire(path string, holder Holder) (*Lock, error) {
 // pause is the time between two attempts of Await.
 const pause = 100 * time.Millisecond
 
-// Await takes a lock as Acquire does, but waits for a process that has it. Use it for work of seconds.
+// Await takes a lock as Acquire does, but waits until the process that has it gives it back, or ctx ends. Use it for
+// work of seconds.
 func Await(ctx context.Context, path string, holder Holder) (*Lock, error) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -154,10 +155,10 @@ func (l *Lock) sign(holder Holder) {
 	}
 }
 
-// Release gives the lock back. It deletes the file and those folders created for it that are empty.
+// Release gives the lock back. It deletes the file, and those folders that were missing before and are empty now.
 func (l *Lock) Release() error {
 	err := os.Remove(l.path)
-	if errors.Is(err, fs.ErrNotExist) { // another process removed more
+	if errors.Is(err, fs.ErrNotExist) { // a user deleted the file
 		err = nil
 	}
 	for _, folder := range l.made {
