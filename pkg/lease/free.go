@@ -13,7 +13,7 @@ import (
 const patience = 6
 
 // CheckFree fails with the code fault.Busy if another holder than r.Holder renews a lease. It does not take the lease.
-// A lease that was not renewed for six times Timing.Retry, or that does not exist, is free.
+// A lease that was not renewed for patience times Timing.Retry, was given back, or does not exist is free.
 func CheckFree(ctx context.Context, r Request) error {
 	lock, err := r.lock()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// ID returns the id of a state folder on this machine, in which one run at a time can hold its lock. It is empty if no
-// run has made one. A copy of the folder on another machine has another id.
+// ID returns the id of a state folder on this machine. Only one run at a time can hold the lock of that folder. The id
+// is empty if no run has created one. A copy of the folder on another machine has another id.
 func ID(stateFolder string) (string, error) {
 	content, err := os.ReadFile(idPath(stateFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +61,8 @@ func MakeID(stateFolder string) (string, error) {
 
 func idPath(stateFolder string) string { return filepath.Join(stateFolder, "id") }
 
-// Holder names the holder of a lease, readable for people: the same for all runs with one state folder on one machine.
+// Holder names the holder of a lease, for people too. It is the same for all runs of one user with one state folder on
+// one machine.
 func Holder(id string) (string, error) {
 	host, err := os.Hostname()
 	if err != nil {

@@ -60,16 +60,17 @@ type Request struct {
 	Timing Timing
 	// Waiting is called when the run must wait to see whether another holder still lives. Nil means no report.
 	Waiting func(what string)
-	// Forced is called with the holder from which the lease is taken over: a holder that renews it, or that gave no
-	// sign of life for twice Timing.Retry. If Forced is nil, a renewed lease is refused, and any other is waited for.
+	// Forced allows a takeover from a holder that renews the lease, or that gave no sign of life for twice
+	// Timing.Retry. It is called with an error that describes that holder. Nil means that Take refuses a renewed lease,
+	// and waits for any other to expire.
 	Forced func(busy error)
 	// Lost is called when another holder has the lease, or when no request succeeded for Timing.Deadline.
 	Lost func(error)
 }
 
 // Take takes a lease. It refuses a lease that its holder renews, with the code fault.Busy, unless Request.Forced is
-// set. It takes over a lease that was not renewed once its duration has passed. ctx bounds the taking alone: the lease
-// is renewed until Release or StopRenewing.
+// set. It takes over a lease that was not renewed for its duration. ctx bounds the taking alone: the lease is renewed
+// until Release or StopRenewing.
 func Take(ctx context.Context, r Request) (*Lease, error) {
 	lock, err := r.lock()
 	if err != nil {
@@ -121,7 +122,7 @@ func (r Request) lock() (resourcelock.Interface, error) {
 	}, nil
 }
 
-// await returns when the lease is taken, or when another holder is seen renewing it.
+// await returns once the lease is taken, or why it cannot be. With r.Forced it steals the lease of another holder.
 func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watched, leading,
 	ended <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, r.Timing.Duration+r.Timing.Deadline)
@@ -129,8 +130,8 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watc
 	look := time.NewTicker(r.Timing.Retry / 2)
 	defer look.Stop()
 	var first *resourcelock.LeaderElectionRecord
-	var since time.Time       // when that was read
-	var seen <-chan time.Time // nil: it was not taken over from a living holder
+	var since time.Time       // when first was read
+	var seen <-chan time.Time // nil: the lease was not stolen
 	for {
 		record, _, err := lock.Get(ctx)
 		switch {
@@ -152,7 +153,7 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watc
 			if isRefusal(err) {
 				return r.refused(err)
 			}
-			if err == nil { // otherwise it was renewed in between
+			if err == nil { // otherwise it was renewed in between, or the request failed: retry
 				r.Forced(r.describeHolder(record, lives))
 				seen = time.After(2 * r.Timing.Retry)
 			}
@@ -181,8 +182,8 @@ func (r Request) steal(ctx context.Context, lock resourcelock.Interface,
 	return lock.Update(ctx, record)
 }
 
-// awaitSeen waits until the previous holder has tried to renew the lease, and so stops its work. Nil means there was
-// none.
+// awaitSeen gives a living previous holder time to notice the loss and to stop its work. Nil means that the lease was
+// not stolen.
 func awaitSeen(ctx context.Context, seen <-chan time.Time) error {
 	if seen == nil {
 		return nil
@@ -257,8 +258,8 @@ func (l *Lease) Release() {
 	<-l.ended
 }
 
-// StopRenewing stops the renewal without giving the lease back: until it expires only its holder can take it. Lost is
-// not called any more.
+// StopRenewing stops the renewal without giving the lease back: until it expires, another holder can take it only with
+// Request.Forced. Lost is not called any more.
 func (l *Lease) StopRenewing() {
 	l.lock.abandon()
 	l.Release()

@@ -9,8 +9,8 @@ import (
 
 // Set holds the leases of one run, one in each cluster that it works on.
 type Set struct {
-	end  context.CancelCauseFunc // of the run's context
-	lose context.CancelCauseFunc // of what outlasts it
+	end  context.CancelCauseFunc // ends the run's context
+	lose context.CancelCauseFunc // ends the context of DetachUntilLost
 
 	mu   sync.Mutex
 	held map[string]*Lease
@@ -19,19 +19,19 @@ type Set struct {
 // detached is the key of the context that DetachUntilLost returns.
 type detached struct{}
 
-// NewSet returns an empty set, and a context that ends when one of its leases is lost, with the reason as its cause.
-// The caller must call ReleaseAll.
+// NewSet returns an empty set, and a context that ends when one of its leases is lost, with the reason as its cause, or
+// at ReleaseAll. The caller must call ReleaseAll.
 func NewSet(ctx context.Context) (context.Context, *Set) {
 	var outlasts context.Context
-	ctx = context.WithValue(ctx, detached{}, &outlasts) // which has it too
+	ctx = context.WithValue(ctx, detached{}, &outlasts) // outlasts derives from ctx: it has this value too
 	outlasts, lose := context.WithCancelCause(context.WithoutCancel(ctx))
 	ctx, end := context.WithCancelCause(ctx)
 	return ctx, &Set{end: end, lose: lose, held: map[string]*Lease{}}
 }
 
 // DetachUntilLost returns a context for work that must be finished after ctx has ended: after an interrupt, at its
-// bound, or when a lease could not be renewed. It ends only when another holder has taken a lease of the Set of ctx,
-// with that as its cause. Without a Set it never ends.
+// bound, or when a lease could not be renewed. It ends at ReleaseAll, and when another holder has taken a lease of the
+// Set of ctx, with that as its cause. Without a Set it never ends.
 func DetachUntilLost(ctx context.Context) context.Context {
 	if outlasts, of := ctx.Value(detached{}).(*context.Context); of {
 		return *outlasts
@@ -40,7 +40,7 @@ func DetachUntilLost(ctx context.Context) context.Context {
 }
 
 // Lost returns why another run has taken a lease of the Set of ctx, even after this run was interrupted; nil if none
-// has. What marks the cluster as being worked on may belong to that run.
+// has. The marks of work in the cluster may then be those of that run.
 func Lost(ctx context.Context) error {
 	for _, cause := range []error{context.Cause(DetachUntilLost(ctx)), context.Cause(ctx)} {
 		if fault.CodeOf(cause) == fault.Busy {
@@ -50,8 +50,8 @@ func Lost(ctx context.Context) error {
 	return nil
 }
 
-// Take takes the lease that r requests, unless the set has that of r.Where already. waited reports whether another
-// holder had it until now.
+// Take takes the lease that r requests, unless the set has that of r.Where already. A loss of it ends the run, instead
+// of a call of r.Lost. waited reports whether another holder had the lease when Take began.
 func (s *Set) Take(ctx context.Context, r Request) (waited bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,9 +82,8 @@ func (s *Set) Lose(why error) {
 	s.end(why)
 }
 
-// StopRenewing lets the lease in one cluster, if it is held, end with that cluster, which is about to be deleted: it is
-// not renewed, its loss is no error, and it is not given back, so that no other run takes it while the cluster still
-// answers.
+// StopRenewing lets the lease in a cluster that is about to be deleted end with that cluster. The lease is not renewed,
+// and its loss is no error. It is not given back, so that no other run takes it while the cluster still answers.
 func (s *Set) StopRenewing(where string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

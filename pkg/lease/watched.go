@@ -18,13 +18,13 @@ type watched struct {
 	mu        sync.Mutex
 	abandoned bool
 	ours      bool
-	cause     error // of the last request if it failed
+	cause     error // the error of the last request that was sent, or nil
 }
 
 // errAbandoned keeps an elector from giving the lease back when it ends.
 var errAbandoned = errors.New("the lease ends with its cluster")
 
-// abandon makes all later requests fail, so that the lease stays as it is.
+// abandon makes all later reads and updates fail, so that the lease stays as it is.
 func (w *watched) abandon() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -37,7 +37,7 @@ func (w *watched) isAbandoned() bool {
 	return w.abandoned
 }
 
-// Get reports a new holder.
+// Get reports when another holder has the lease that was ours.
 func (w *watched) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	if w.isAbandoned() {
 		return nil, nil, errAbandoned
@@ -84,7 +84,7 @@ func (w *watched) note(err error) {
 	w.cause = err
 }
 
-// why returns the error of the last request, or nil.
+// why returns the error of the last request that was sent, or nil.
 func (w *watched) why() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
