@@ -8,9 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// OfAny reads the state of an object of whichever kind: as Of does where the object has conditions of its own kind, by
-// kstatus where it is one of Kubernetes' own. An object that nothing is known to happen to, such as a ConfigMap, is
-// Ready.
+// OfAny reads the state of an object of any kind. kstatus reads most kinds of Kubernetes itself, and Of reads other
+// objects that have, or will get, conditions. An object without a state of its own, such as a ConfigMap, is Ready.
 func OfAny(u *unstructured.Unstructured) State {
 	if u.GetDeletionTimestamp() != nil {
 		return Of(u)
@@ -33,8 +32,8 @@ func OfAny(u *unstructured.Unstructured) State {
 	return State{Status: Ready}
 }
 
-// awaited reports whether a controller gives each object of a kind conditions, so that one without has not been seen
-// yet.
+// awaited reports whether a controller gives conditions to each object of a kind. Then it has not yet seen an object
+// without conditions.
 func awaited(group, kind string) bool {
 	switch {
 	case strings.HasSuffix(group, ".toolkit.fluxcd.io"):
@@ -55,7 +54,7 @@ func ofBuiltIn(u *unstructured.Unstructured) State {
 	if u.GetKind() == "Node" || u.GetKind() == "APIService" {
 		return Of(u)
 	}
-	// kstatus: it has come to its end
+	// kstatus would report a failed Pod as current
 	if phase, _, _ := unstructured.NestedString(u.Object, "status", "phase"); u.GetKind() == "Pod" &&
 		phase == "Failed" {
 		reason, _, _ := unstructured.NestedString(u.Object, "status", "reason")

@@ -36,7 +36,7 @@ func (c Condition) String() string {
 	return c.Type + "=" + string(c.Status) + ": " + c.Reason
 }
 
-// ConditionOf returns the condition of the given type from status.conditions.
+// ConditionOf returns the condition of the given type from status.conditions. Without one, its Reason is NotReported.
 func ConditionOf(u *unstructured.Unstructured, conditionType string) Condition {
 	for _, c := range Conditions(u) {
 		if c.Type == conditionType {
@@ -50,8 +50,8 @@ func notReported(conditionType string) Condition {
 	return Condition{Type: conditionType, Status: corev1.ConditionUnknown, Reason: NotReported, Current: true}
 }
 
-// Conditions reads status.conditions. A condition is current when its observedGeneration, its own or else that of the
-// status, where either is given, is not behind the object's generation.
+// Conditions reads status.conditions. A condition is current unless its observedGeneration is behind the object's
+// generation. If it has none, or 0, that of the status counts; without either it is current.
 func Conditions(u *unstructured.Unstructured) []Condition {
 	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
 	statusSeen, hasStatusSeen, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
@@ -76,7 +76,8 @@ func Conditions(u *unstructured.Unstructured) []Condition {
 	return found
 }
 
-// ConditionFrom is ConditionOf for conditions of a typed object of the given generation; 0 takes them as current.
+// ConditionFrom is ConditionOf for conditions of a typed object of the given generation. Generation 0 makes all of them
+// current.
 func ConditionFrom(conditions []metav1.Condition, conditionType string, generation int64) Condition {
 	i := slices.IndexFunc(conditions, func(c metav1.Condition) bool { return c.Type == conditionType })
 	if i < 0 {

@@ -32,9 +32,8 @@ type Edge struct {
 	Required bool
 }
 
-// Edges returns what an object's own spec and status say that it waits for: its dependencies, its source, what it
-// applied, and the objects of Cluster API that it consists of. What it owns is not among them: only the owned objects
-// say so.
+// Edges returns the objects that an object waits for, as its own spec and status name them. What it owns is not among
+// them: only the owned objects name their owner.
 func Edges(u *unstructured.Unstructured) []Edge {
 	switch group := u.GroupVersionKind().Group; {
 	case strings.HasSuffix(group, ".toolkit.fluxcd.io"):
@@ -108,7 +107,7 @@ func Inventory(u *unstructured.Unstructured) []Ref {
 		id, _ := each["id"].(string)
 		applied, err := object.ParseObjMetadata(id)
 		if err != nil {
-			continue // an inventory of an unknown form leads nowhere
+			continue // an entry of an unknown form leads nowhere
 		}
 		refs = append(refs, Ref{applied.GroupKind.Group, applied.GroupKind.Kind, applied.Namespace, applied.Name})
 	}
@@ -160,7 +159,8 @@ func issuerEdges(u *unstructured.Unstructured) []Edge {
 	return []Edge{{To: Ref{"cert-manager.io", kind, namespace, name}, Required: true}}
 }
 
-// appendReference adds an object reference from a spec. Missing fields default to the arguments.
+// appendReference adds an object reference from a spec. Missing fields default to the arguments. A reference without a
+// name or a kind is left out.
 func appendReference(edges []Edge, group, kind, namespace string, reference map[string]any) []Edge {
 	text := func(key, otherwise string) string {
 		if s, _ := reference[key].(string); s != "" {

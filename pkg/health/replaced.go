@@ -8,9 +8,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// LeftAsIs reports whether a control plane, a MachineDeployment or a Machine keeps its old machines until a user acts:
-// it is paused, its strategy is OnDelete, it is a worker that no MachineDeployment and no MachinePool replaces, or its
-// node has another version.
+// LeftAsIs reports whether Cluster API keeps the outdated machines of u until a user acts. u is a control plane, a
+// MachineDeployment or a Machine.
 func LeftAsIs(u *unstructured.Unstructured) bool {
 	if Paused(u) {
 		return true
@@ -30,8 +29,8 @@ func LeftAsIs(u *unstructured.Unstructured) bool {
 	return false
 }
 
-// OtherVersion reports whether a Machine, by its condition UpToDate, is outdated only because its node runs another
-// version of Kubernetes than specified, as its image contains it. Cluster API v1.14.0 replaces no Machine for that.
+// OtherVersion reports whether a Machine is outdated only because its image contains another version of Kubernetes than
+// specified. current is its condition UpToDate. Cluster API v1.14.0 replaces no Machine for that.
 func OtherVersion(current Condition) bool {
 	return current.Status == "False" && current.Reason == clusterv1.MachineUpToDateUpdatingReason &&
 		strings.Contains(current.Message, "kubeletVersion")

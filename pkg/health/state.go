@@ -27,10 +27,9 @@ type State struct {
 	Status, Reason, Message string
 }
 
-// Of reads the state of an object. kstatus reads Deployments, DaemonSets and StatefulSets. All others follow the
-// conventions of Flux and Cluster API: conditions with observedGeneration, of which Ready counts, or else Available;
-// spec.suspend; metadata.deletionTimestamp; and the condition Stalled for permanent failures. kstatus would report such
-// an object as ready before its controller has observed it.
+// Of reads the state of an object. kstatus reads objects of the API group apps. All others follow the conventions of
+// Flux and Cluster API: Stalled means Failed, and otherwise the condition Ready counts, or else Available. kstatus
+// would report such an object as ready before its controller has observed it.
 func Of(u *unstructured.Unstructured) State {
 	if u.GetDeletionTimestamp() != nil {
 		return deleting(u)
@@ -61,7 +60,7 @@ func Of(u *unstructured.Unstructured) State {
 	return State{Status: Progressing, Message: "has no status yet"}
 }
 
-// deleting reads an object that is being deleted, with what its controller says that this waits for.
+// deleting returns the state of an object that is being deleted, with what its controller waits for.
 func deleting(u *unstructured.Unstructured) State {
 	s := State{Status: Deleting, Message: "is being deleted"}
 	if why := WhyDeleting(u); why != "" {
@@ -70,8 +69,8 @@ func deleting(u *unstructured.Unstructured) State {
 	return s
 }
 
-// WhyDeleting returns the message of the condition Deleting, which controllers of Cluster API keep while they delete,
-// or "".
+// WhyDeleting returns the message of the condition Deleting, or else its reason. Controllers of Cluster API report that
+// condition while they delete. The result is "" without it.
 func WhyDeleting(u *unstructured.Unstructured) string {
 	c := ConditionOf(u, "Deleting")
 	if c.Reason == NotReported || c.Status == corev1.ConditionFalse { // its controller has not started yet
@@ -80,8 +79,8 @@ func WhyDeleting(u *unstructured.Unstructured) string {
 	return cmp.Or(c.Message, c.Reason)
 }
 
-// ofWorkload reads an object whose Pods Kubernetes keeps running. Kubernetes never gives up on them: one that exceeded
-// its deadline is reported so, and becomes ready once its images can be pulled.
+// ofWorkload reads an object whose Pods Kubernetes keeps running. It is never Failed: one that exceeded its progress
+// deadline still becomes ready once its images can be pulled.
 func ofWorkload(u *unstructured.Unstructured) State {
 	result, err := status.Compute(u)
 	if err != nil {
