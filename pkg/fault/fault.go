@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Code names a kind of failure, as "area/what". Codes are part of the CLI's contract: JSON output carries them
-// and pkg/cli maps them to exit codes. A code, once released, keeps its meaning.
+// Code names a kind of failure, as "what" or "area/what". Codes are part of the CLI's contract: JSON output carries
+// them and pkg/cli maps them to exit codes. A code, once released, keeps its meaning.
 type Code string
 
 // The codes that exist. A new kind of failure gets a line here and one in the exit-code table of pkg/cli.
@@ -106,7 +106,7 @@ func CodeOf(err error) Code {
 	return Unknown
 }
 
-// CodeOr returns the code of err, or other if err has none.
+// CodeOr returns the code of err, or other if that code is Unknown.
 func CodeOr(err error, other Code) Code {
 	if code := CodeOf(err); code != Unknown {
 		return code
@@ -114,8 +114,8 @@ func CodeOr(err error, other Code) Code {
 	return other
 }
 
-// HintOf returns the hint of the outermost fault in err's chain that has one. If err joins several causes, it returns
-// the hint of each, one per line, in the order of the causes and without duplicates.
+// HintOf returns the hint of the outermost fault in err's chain that has one. If err joins several causes with no hint
+// above them, it returns the hint of each: one per line, in order, without duplicates.
 func HintOf(err error) string {
 	var hints []string
 	collectHints(err, &hints)
