@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// WithBounds returns the phases with other bounds; zero is none. An error names a phase that is not among them.
+// WithBounds returns the phases with other timeouts; zero means no timeout. The error names the unknown phases.
 func WithBounds(phases []Phase, bounds map[string]time.Duration) ([]Phase, error) {
 	bounded := slices.Clone(phases)
 	var names, unknown []string

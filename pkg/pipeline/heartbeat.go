@@ -6,7 +6,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// heartbeat reports that a phase still runs after a time without events.
+// heartbeat reports that a phase still runs whenever the phase had no event for some time.
 type heartbeat struct {
 	out     func(event.Event)
 	heard   chan struct{}
@@ -49,7 +49,7 @@ func (h *heartbeat) emit(e event.Event) {
 	}
 }
 
-// stop returns after the last event.
+// stop ends the heartbeat, and returns after its last event.
 func (h *heartbeat) stop() {
 	close(h.end)
 	<-h.stopped

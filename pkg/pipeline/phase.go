@@ -32,8 +32,8 @@ type Reporter interface {
 	Log(line string)
 }
 
-// Phase is one step of a run, as data. Check observes and never changes anything. Run may be repeated while Check
-// returns Pending. Timeout bounds Check and Run together. Zero means no timeout.
+// Phase is one step of a run, as data. Check observes and never changes anything; without it, Run is always needed. Run
+// may be repeated while Check returns Pending. Timeout bounds Check and Run together. Zero means no timeout.
 type Phase struct {
 	Name, Title string
 	Timeout     time.Duration

@@ -19,7 +19,7 @@ type Runner struct {
 	// Heartbeat is the time without events after which a phase reports that it still runs. Some CI systems kill silent
 	// jobs. Zero means never.
 	Heartbeat time.Duration
-	// Accepted, unless nil, is called once before the first phase that changes something.
+	// Accepted, unless nil, is called once before the first phase that may change something.
 	Accepted func()
 }
 
@@ -122,7 +122,7 @@ func (r Runner) explain(ctx, phaseCtx context.Context, p Phase, err error) error
 	case ctx.Err() != nil:
 		return fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted,
 			"Nothing is lost: run the same command again to resume from here.")
-	case phaseCtx.Err() == nil || !errors.Is(err, context.DeadlineExceeded): // the timeout of a call, not of the phase
+	case phaseCtx.Err() == nil || !errors.Is(err, context.DeadlineExceeded): // not the timeout of the phase
 		return err
 	case fault.CodeOf(err) != fault.Unknown: // its own code is more specific than a timeout
 		return fmt.Errorf("not finished within %s: %w", p.Timeout, err)
