@@ -2,8 +2,8 @@ package event
 
 import "maps"
 
-// Clean returns a copy of e with redacted texts. Types, phases, kinds, states and codes stay, even if a secret is
-// spelled like one.
+// Clean returns a copy of e with redacted texts. Words of cluster-init itself, such as types, phases, states and codes,
+// stay, even if a secret is spelled like one.
 func (e Event) Clean(redact func(string) string) Event {
 	e.Environment, e.Message = redact(e.Environment), redact(e.Message)
 	if e.Object != nil {

@@ -39,7 +39,7 @@ type Object struct {
 	Kind      string   `json:"kind"`
 	Namespace string   `json:"namespace,omitempty"`
 	Name      string   `json:"name"`
-	State     string   `json:"state"`             // Ready, Progressing, Waiting, Failed, Suspended, Deleted
+	State     string   `json:"state"`             // a state of pkg/health, or Missing, Waiting, Deleted
 	Reason    string   `json:"reason,omitempty"`  // the object's own reason, CamelCase
 	Message   string   `json:"message,omitempty"` // the object's own message
 	WaitsFor  []string `json:"waitsFor,omitempty"`
