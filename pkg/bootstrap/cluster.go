@@ -21,7 +21,7 @@ type Cluster struct {
 	Wanted
 	// ListenAddress is where its API server listens on the engine's machine. Empty means kind's default.
 	ListenAddress string
-	// ReachedAt is the engine's machine if that is not this one.
+	// ReachedAt is the host of the engine. Empty means this machine.
 	ReachedAt string
 }
 
@@ -84,8 +84,8 @@ func (c Cluster) config(id string) (kind.Config, error) {
 	}, err
 }
 
-// trust makes the node trust the certificates that the machines get: it pulls from the same registries. containerd
-// reads them when it starts.
+// trust makes the node trust the same certificate authorities as the machines, because it pulls from the same
+// registries. containerd reads them when it starts.
 func (c Cluster) trust(ctx context.Context) error {
 	cas := c.Environment.Spec().Cluster.TrustedCAs
 	if cas == "" {

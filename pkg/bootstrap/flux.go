@@ -31,7 +31,7 @@ type Flux struct {
 	Shared bool
 }
 
-// restrictions are features of Flux that cluster-init does not need, and disables.
+// restrictions returns the features of Flux to disable, because nothing in this cluster needs them.
 func (f Flux) restrictions() (flux.Restrictions, error) {
 	if f.Shared {
 		return flux.Restrictions{}, nil
@@ -49,7 +49,7 @@ func (f Flux) restrictions() (flux.Restrictions, error) {
 	}, err
 }
 
-// Installed reports whether all controllers of this version are available.
+// Installed reports whether all controllers of this version are available and can pull with the current logins.
 func (f Flux) Installed(ctx context.Context, c *kube.Cluster) (bool, error) {
 	for _, name := range flux.Controllers() {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: flux.Namespace}}
@@ -123,7 +123,7 @@ func (f Flux) hasPullSecret(ctx context.Context, c *kube.Cluster) (bool, error) 
 	return exists && bytes.Equal(secret.Data[corev1.DockerConfigJsonKey], config), err
 }
 
-// proxyVariables are what Flux's controllers need to reach sources.
+// proxyVariables are the proxy settings that Flux's controllers need to reach sources.
 func proxyVariables(e *environment.Environment, phase environment.Phase) []flux.EnvironmentVariable {
 	p := e.Spec().Proxies
 	if p.HTTP == "" && p.HTTPS == "" {

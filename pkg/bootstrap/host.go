@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// host is what preflight reads from this machine. False means that it cannot be known: then it is not checked.
+// host is what preflight reads from this machine. False means not known: then preflight does not check it.
 type host struct {
 	name         string // as the Docker engine of this machine reports it
 	freeBytes    func(folder string) (int64, bool)
@@ -18,7 +18,7 @@ type host struct {
 
 // thisMachine reads the real one.
 func thisMachine() host {
-	name, _ := os.Hostname() // without a name nothing of it is checked
+	name, _ := os.Hostname() // without a name, disk space and inotify limits are not checked
 	return host{name: name, freeBytes: freeBytes, inotifyLimit: inotifyLimit, listen: listen}
 }
 

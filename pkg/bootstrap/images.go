@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// Images loads the images that the Docker engine itself runs, the node image and the load balancer, from the bundle.
+// Images loads, from the bundle, the images that the Docker engine itself runs, such as the node image.
 type Images struct {
 	Bundle *bundle.Bundle // nil: there is none
 	Engine *docker.Client

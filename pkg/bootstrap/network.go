@@ -10,9 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
-// ensureNetwork creates the Docker network that all clusters share, unless it exists. kind would create it too, but
-// first checks and then creates: runs that start at the same moment would create several of one name, and no command
-// can name those.
+// ensureNetwork creates the Docker network that all clusters share, unless it exists. kind would check first and then
+// create it: runs that start at the same moment would create several of one name, and no command can name those.
 func ensureNetwork(ctx context.Context, engine *docker.Client, stateFolder string) error {
 	return underNetworkLock(ctx, stateFolder, func() error {
 		return engine.CreateKindNetwork(ctx, registry.DefaultNetwork, map[string]string{owned.CreatedLabel: "true"})

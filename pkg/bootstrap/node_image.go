@@ -7,8 +7,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// pullNodeImage makes the engine pull the node image, unless it has it. kind would pull it too, but without progress.
-// If the pull fails, kind retries it and reports the error.
+// pullNodeImage makes the engine pull the node image unless it has it, because kind would pull it without progress. If
+// the pull fails, kind retries it and reports the error.
 func (c Cluster) pullNodeImage(ctx context.Context, report pipeline.Reporter) error {
 	image := c.BootstrapImage()
 	switch there, err := c.Engine.ImageExists(ctx, image); {

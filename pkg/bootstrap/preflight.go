@@ -33,7 +33,7 @@ type Preflight struct {
 	host host // for tests; the zero value is this machine
 }
 
-// Engineer is what preflight needs of the Docker engine.
+// Engineer is what preflight must know of the Docker engine and the bootstrap cluster on it.
 type Engineer interface {
 	AskEngine(context.Context) (docker.Info, error)
 	ReachedAt() string
@@ -61,7 +61,7 @@ func (p Preflight) Run(ctx context.Context, report pipeline.Reporter) error {
 	return errors.Join(append(problems, p.fetchable(ctx, report))...)
 }
 
-// machine returns the problems of the engine, or of its machine.
+// machine returns the problems of the engine, and of this machine if the engine runs here.
 func (p Preflight) machine(ctx context.Context, report pipeline.Reporter) error {
 	if p.Engine != nil && p.Engine.NotNeeded {
 		report.Progress("no Docker engine is needed: bootstrap cluster, source and machines are not on this machine")
@@ -121,7 +121,7 @@ func describe(engine docker.Info, report pipeline.Reporter) {
 		engine.CPUs, gibibytes(engine.MemoryBytes))
 }
 
-// problems returns all problems of this machine or the engine, joined. Port 0 is always free.
+// problems returns all problems of the engine, and of this machine if the engine runs here. Port 0 is not checked.
 func (h host) problems(engine docker.Info, port int32) error {
 	errs := []error{enough("memory of the Docker host", engine.MemoryBytes, minimumMemory)}
 	if !engine.Local() { // then this machine's resources are not the engine's
@@ -167,7 +167,7 @@ func (h host) inotify(limit string, need int) error {
 
 // fetchable fetches what the run will need from release URLs, so that a file that cannot be read, or that the bundle
 // does not contain, is reported before anything is created. The fetcher keeps what it got. fetchable warns of files
-// without a pinned digest.
+// without a pinned digest. With RequirePinned it refuses them.
 func (p Preflight) fetchable(ctx context.Context, report pipeline.Reporter) error {
 	urls := []string{flux.ManifestsURL}
 	var errs []error

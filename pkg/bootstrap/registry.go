@@ -12,11 +12,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Registry starts the registry container next to the clusters and fills it: with the content that Flux syncs from, and
-// with the bundle's images.
+// Registry starts the registry container next to the clusters, and fills it with the embedded source content and with
+// the bundle's images.
 type Registry struct {
 	Wanted
-	Published *content.Published // set by Run: what Flux reads in the later phases
+	Published *content.Published // set by Run if the source is embedded: what Flux reads in the later phases
 }
 
 // Check finds nothing to do if Flux reads from another source and no images must be served.

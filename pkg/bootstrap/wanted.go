@@ -19,7 +19,7 @@ import (
 // Supplies are the inputs of a bootstrap cluster.
 type Supplies struct {
 	Content       fs.FS             // charts, kustomize-components
-	Profile       map[string][]byte // further files of the content, from the bundle
+	Profile       map[string][]byte // further files of the source content, from the bundle
 	Source        source.Source     // where Flux reads the content from
 	Bundle        *bundle.Bundle    // nil: images come from their registries
 	Manifests     Manifests         // of remote manifests: the bundle, or their URLs
@@ -65,7 +65,7 @@ type Wanted struct {
 	Supplies
 	Environment *environment.Environment
 	StateFolder string
-	Existing    string // path: the kubeconfig of an existing cluster to use instead of a kind cluster
+	Existing    string // path of the kubeconfig of a cluster to use instead of a kind cluster; empty: none
 	Engine      *docker.Client
 	Kind        *kind.Provider
 }
