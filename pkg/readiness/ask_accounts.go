@@ -14,7 +14,7 @@ import (
 // need is an operation that a controller needs all the time.
 type need struct{ verb, group, resource string }
 
-// accountQuestions check whether the service accounts of the controllers have the permissions that they need.
+// accountQuestions check whether the users and service accounts of the controllers have the permissions that they need.
 func (o *observing) accountQuestions(v *view) []question {
 	var questions []question
 	ask := func(user string, groups []string, object health.Ref, n need) {
@@ -42,7 +42,7 @@ func (o *observing) accountQuestions(v *view) []question {
 func (v *view) needs(u *unstructured.Unstructured) []need {
 	labels, kinds := u.GetLabels(), func(group, kind, resource string) []need {
 		if !v.listed(group, kind) {
-			return nil // it is not served
+			return nil // it is not served, or not known
 		}
 		return []need{{"list", group, resource}}
 	}
@@ -78,7 +78,8 @@ func reconcilesClusters(provider string) bool {
 	return provider == "cluster-api"
 }
 
-// applies are the operations that a controller of Flux needs which applies with its own account: it creates namespaces.
+// applies are the operations that a controller of Flux needs if it applies with its own account. With a default service
+// account it needs none of them.
 func (v *view) applies(u *unstructured.Unstructured) []need {
 	for _, c := range maps(u, "spec", "template", "spec", "containers") {
 		args, _ := c["args"].([]any)

@@ -14,8 +14,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// appliedQuestions check whether everything that Flux applied exists. Kinds that were not listed yet are listed by name
-// for this.
+// appliedQuestions check whether everything that Flux applied exists. They list the metadata of each of its kinds, also
+// of those that were listed before.
 func (o *observing) appliedQuestions(ctx context.Context, v *view) []question {
 	byKind := map[schema.GroupKind][]Applied{}
 	for _, u := range v.Objects {

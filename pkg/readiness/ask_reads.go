@@ -15,8 +15,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// readQuestions read what controllers read: each version of a definition that a webhook converts, and the artifacts of
-// sources.
+// readQuestions read what controllers read: the versions of a definition that a webhook converts, and the artifacts of
+// Git and OCI sources.
 func (o *observing) readQuestions(v *view) []question {
 	var questions []question
 	for _, crd := range v.list("apiextensions.k8s.io", "CustomResourceDefinition") {
@@ -59,7 +59,7 @@ func (o *observing) readVersions(ctx context.Context, crd *unstructured.Unstruct
 	}
 }
 
-// readArtifact fetches the head of an artifact through the API server. Flux' other controllers fetch it from the
+// readArtifact fetches the start of an artifact through the API server. Flux's other controllers fetch it from the
 // Service.
 func (o *observing) readArtifact(ctx context.Context, source health.Ref, address string) {
 	path, err := flux.ArtifactPath(address)

@@ -22,8 +22,8 @@ import (
 // mostAnswer is the maximum size of an answer, in bytes.
 const mostAnswer = 1 << 20
 
-// serverQuestions check the API server's own readiness, clock and certificate, and the certificates stored in the
-// cluster.
+// serverQuestions check the API server's own readiness, clock and certificate, the configuration of CoreDNS and
+// kube-proxy, and the certificates stored in the cluster.
 func (o *observing) serverQuestions() []question {
 	return []question{o.readyz, o.configuration("coredns"), o.configuration("kube-proxy"),
 		o.certificatesOf("kubernetes.io/tls"), o.certificatesOf("cluster.x-k8s.io/secret")}
@@ -100,7 +100,7 @@ func (o *observing) certificatesOf(kind corev1.SecretType) question {
 	}
 }
 
-// endOf returns when the first certificate of a file expires.
+// endOf returns when the first certificate of a file expires. False means that its first PEM block is none.
 func endOf(content []byte) (time.Time, bool) {
 	block, _ := pem.Decode(content)
 	if block == nil || block.Type != "CERTIFICATE" {

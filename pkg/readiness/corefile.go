@@ -15,7 +15,7 @@ var plugins = []string{"root", "metadata", "geoip", "cancel", "tls", "quic", "gr
 	"kubernetes", "file", "auto", "secondary", "etcd", "loop",
 	"forward", "grpc", "erratic", "whoami", "on", "sign", "view", "nomad", "import"}
 
-// corefile returns what keeps CoreDNS from starting with a Corefile, as far as the syntax shows.
+// corefile returns why CoreDNS would not start with a Corefile or not serve the cluster, as far as the syntax shows.
 func corefile(content string) string {
 	if strings.TrimSpace(content) == "" {
 		return "it has no Corefile"

@@ -9,7 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// digest drops what no judge reads: all writers of an object but the last, and the schemas of definitions.
+// digest keeps who last wrote those objects whose writers a judge needs. It drops what no judge reads: all managed
+// fields, and the schemas of definitions.
 func (o *observing) digest() {
 	for _, u := range o.seen.Objects {
 		r := health.RefOf(u)

@@ -20,7 +20,7 @@ type Finding struct {
 	// Transient reports that the problem can go away by itself.
 	Transient bool
 
-	// behind is the workload that should answer and does not: its own problem is the cause.
+	// behind is the workload that should answer and does not. Its own finding, if there is one, replaces this one.
 	behind health.Ref
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// judgeApplied finds objects that Flux applied and that were deleted. A running Flux creates them again at its next
-// interval.
+// judgeApplied finds objects that Flux applied and that were deleted. Of these, kustomize-controller creates its own
+// again at its next interval.
 func judgeApplied(v *view) []Finding {
 	var found []Finding
 	for _, m := range v.Missing {
@@ -39,7 +39,7 @@ func judgeApplied(v *view) []Finding {
 var sourceController = health.Ref{Group: "apps", Kind: "Deployment", Namespace: flux.Namespace,
 	Name: "source-controller"}
 
-// judgeArtifacts finds sources whose content cannot be fetched any more, though they say that they are ready.
+// judgeArtifacts finds sources whose content cannot be fetched any more, whatever their status says.
 func judgeArtifacts(v *view) []Finding {
 	var found []Finding
 	for _, p := range v.probes(ArtifactRead) {
@@ -61,7 +61,7 @@ func sourceCommand(kind string) string {
 	return "git"
 }
 
-// judgePermissions finds accounts that may not do what their controllers do.
+// judgePermissions finds accounts that may not do what their controllers do, and bindings to roles that do not exist.
 func judgePermissions(v *view) []Finding {
 	var found []Finding
 	for _, p := range v.probes(Permission) {

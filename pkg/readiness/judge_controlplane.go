@@ -22,8 +22,8 @@ var purposes = map[string]string{
 	"etcd":                    "etcd has one member less",
 }
 
-// judgeControlPlane finds parts of the control plane that do not run on a node that should run them. A part that no
-// node runs as a static Pod runs in another way.
+// judgeControlPlane finds parts of the control plane that do not run on a node that should run them. Without a static
+// Pod of kube-apiserver or etcd on any node, the control plane runs in another way.
 func judgeControlPlane(v *view) []Finding {
 	if !v.listed("", "Pod") || !v.listed("", "Node") {
 		return nil
@@ -119,7 +119,7 @@ func (v *view) staticPod(part, node string, pod *unstructured.Unstructured) (Fin
 	return f, true
 }
 
-// containerState returns why the first container that does not run does not.
+// containerState returns the state of the first container that is not ready and reports a reason.
 func containerState(pod *unstructured.Unstructured) string {
 	for _, field := range []string{"initContainerStatuses", "containerStatuses"} {
 		for _, c := range maps(pod, "status", field) {

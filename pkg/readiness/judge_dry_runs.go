@@ -116,7 +116,8 @@ func (v *view) refusal(p Probe) refusal {
 		health.Ref{}, health.Ref{}}
 }
 
-// webhook returns the configuration that contains a webhook of this name.
+// webhook returns the configuration that contains a webhook of this name. If none does, it assumes that the
+// configuration has the same name.
 func (v *view) webhook(name string) health.Ref {
 	for _, kind := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
 		for _, u := range v.list("admissionregistration.k8s.io", kind) {

@@ -12,8 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// judgeHeld finds suspended objects of Flux and paused objects of Cluster API, except those that a pivot or a restore
-// holds.
+// judgeHeld finds suspended objects in Flux's namespace and paused objects of Cluster API, except those that a pivot, a
+// restore or a `down` holds.
 func judgeHeld(v *view) []Finding {
 	var found []Finding
 	for _, u := range v.Objects {

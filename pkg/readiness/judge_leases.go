@@ -11,11 +11,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// leaderGrace is how late a leader may renew, beyond its Lease's duration: for a busy machine, or a takeover.
+// leaderGrace is how late a leader may renew, for a busy machine or a takeover. Of a longer Lease duration, only this
+// much counts.
 const leaderGrace = 45 * time.Second
 
-// judgeLeases finds controllers without a leader: the Lease was not renewed, or its holder does not exist. A process
-// without the Lease runs, is ready, and does nothing.
+// judgeLeases finds controllers without a known leader: the Lease was not renewed, or its holder is no Pod here. A
+// process without the Lease runs, is ready, and does nothing.
 func judgeLeases(v *view) []Finding {
 	if !v.listed("", "Pod") {
 		return nil
@@ -124,8 +125,8 @@ func (v *view) candidates(lease *unstructured.Unstructured, holder string) ([]*u
 	return nil, ""
 }
 
-// writtenBy reports whether the only workload of a Lease's namespace is the one that writes it, if the holder does not
-// identify it.
+// writtenBy reports whether a Deployment probably writes a Lease, if the holder does not show it: it is the only one in
+// the namespace, or its name begins the Lease's name.
 func (v *view) writtenBy(lease, u *unstructured.Unstructured) bool {
 	if lease.GetNamespace() != u.GetNamespace() || u.GetKind() != "Deployment" ||
 		lease.GetNamespace() == systemNamespace {
@@ -157,7 +158,7 @@ func (v *view) abandoned(lease *unstructured.Unstructured, candidates []*unstruc
 	return false
 }
 
-// shared reports whether the names of two Leases differ only in a part: those of one process with several roles.
+// shared reports whether two Leases have the same name in different namespaces: then neither replaces the other.
 func (v *view) shared(a, b *unstructured.Unstructured) bool {
 	return a.GetNamespace() != b.GetNamespace() && a.GetName() == b.GetName()
 }

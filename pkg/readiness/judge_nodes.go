@@ -11,11 +11,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// kubeletSilence is how long a kubelet may fail to renew its Lease. It renews every ten seconds, and Kubernetes itself
-// allows 40.
+// kubeletSilence is how long a kubelet may fail to renew its Lease. It renews every ten seconds, and the Lease lasts
+// 40.
 const kubeletSilence = 45 * time.Second
 
-// judgeNodes finds nodes that are dead but not marked yet, and nodes that accept no Pods.
+// judgeNodes finds nodes whose kubelet is silent, whether Kubernetes has marked them or not, and nodes that accept no
+// Pods.
 func judgeNodes(v *view) []Finding {
 	var found []Finding
 	free := 0
@@ -79,7 +80,7 @@ func unschedulable(n *unstructured.Unstructured) string {
 	return ""
 }
 
-// leaving reports whether the Machine of a node is being deleted: then it is drained.
+// leaving reports whether a node or its Machine is being deleted: then nothing needs it any more.
 func (v *view) leaving(node *unstructured.Unstructured) bool {
 	for _, m := range v.list("cluster.x-k8s.io", "Machine") {
 		if m.GetDeletionTimestamp() != nil && text(m, "status", "nodeRef", "name") == node.GetName() {
@@ -103,8 +104,8 @@ func (v *view) pending() string {
 	return fmt.Sprintf("%d Pods wait for a node, %s among them", len(waiting), waiting[0])
 }
 
-// silentKubelet is a node whose kubelet does not renew its Lease. The kube-controller-manager marks such a node later,
-// and only if it lives.
+// silentKubelet returns the finding for a node whose kubelet does not renew its Lease. The kube-controller-manager
+// marks such a node later, and only if it runs itself.
 func (v *view) silentKubelet(n *unstructured.Unstructured) (Finding, bool) {
 	const leases = "kube-node-lease"
 	r := health.Ref{Group: "coordination.k8s.io", Kind: "Lease", Namespace: leases, Name: n.GetName()}

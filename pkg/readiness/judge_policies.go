@@ -60,8 +60,8 @@ func cutOff(u *unstructured.Unstructured) string {
 var tools = []string{"kubectl", "k9s", "Mozilla", "node-fetch", "Lens", "OpenLens", "curl", "python-requests",
 	"dashboard", "rancher", "headlamp"}
 
-// judgeConfiguration finds configuration that was changed by hand after its reader started: a mistake shows only at the
-// next start. It also finds unreadable configuration of Kubernetes' own parts.
+// judgeConfiguration finds configuration that was deleted, or changed by hand, after its reader started: that shows
+// only at the next start. It also finds invalid configuration of Kubernetes' own parts.
 func judgeConfiguration(v *view) []Finding {
 	var found []Finding
 	for _, p := range v.probes(Configuration) {
@@ -101,7 +101,7 @@ func judgeConfiguration(v *view) []Finding {
 	return found
 }
 
-// configurationOf returns the ConfigMaps and Secrets that the containers of a Pod read when they start.
+// configurationOf returns the ConfigMaps and Secrets that a Pod mounts, or that its containers read by envFrom.
 func configurationOf(pod *unstructured.Unstructured) []health.Ref {
 	var found []health.Ref
 	add := func(kind string, name any) {

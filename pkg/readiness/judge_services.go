@@ -55,12 +55,13 @@ func (v *view) dns() []Finding {
 // backend is the state of what a Service selects.
 type backend struct {
 	gone     bool // known to have no ready address
-	starting bool // its Pods were just created
+	starting bool // one of its Pods was just created
 	why      string
 	workload health.Ref // that should answer
 }
 
-// workloadOf returns the workload whose Pods carry all labels, or the zero Ref.
+// workloadOf returns the first workload whose Pods carry all labels. Without one, or without labels, it returns the
+// zero Ref.
 func (v *view) workloadOf(namespace string, labels map[string]string) health.Ref {
 	for _, u := range v.workloads() {
 		made, _, _ := unstructured.NestedStringMap(u.Object, "spec", "template", "metadata", "labels")

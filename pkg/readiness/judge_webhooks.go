@@ -10,7 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// judgeWebhooks finds webhooks whose Service has no endpoint: their objects cannot be written, or not be read.
+// judgeWebhooks finds webhooks whose Service has no ready endpoint. Their objects cannot be written or read, or are
+// written unchecked.
 func judgeWebhooks(v *view) []Finding {
 	var found []Finding
 	for _, kind := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
@@ -35,7 +36,7 @@ func judgeWebhooks(v *view) []Finding {
 	return found
 }
 
-// admission judges the webhooks of one configuration. Those of one Service make one finding.
+// admission judges the webhooks of one configuration. Those of one Service that fail alike make one finding.
 func (v *view) admission(u *unstructured.Unstructured) []Finding {
 	var found []Finding
 	seen := map[string]bool{}
@@ -81,7 +82,7 @@ func remedyOf(service health.Ref) string {
 		service.Namespace)
 }
 
-// installedBy reports whether Flux applied an object, or Kubernetes' own tools did.
+// installedBy reports whether Flux applied an object, or it is part of a provider of Cluster API.
 func installedBy(u *unstructured.Unstructured) bool {
 	labels := u.GetLabels()
 	return labels["kustomize.toolkit.fluxcd.io/name"] != "" || labels["helm.toolkit.fluxcd.io/name"] != "" ||

@@ -15,11 +15,11 @@ import (
 const (
 	// startTime is how long a workload may take to start.
 	startTime = time.Minute
-	// restTime is how long after its start a workload counts as unable to start by itself.
+	// restTime is how long a workload that does not run may still recover by itself.
 	restTime = 5 * time.Minute
 )
 
-// judgeWorkloads finds workloads of installed components that do not run as specified, whatever their status says.
+// judgeWorkloads finds workloads of installed components that do not run as specified, and missing controllers of Flux.
 func judgeWorkloads(v *view) []Finding {
 	var found []Finding
 	for _, u := range v.workloads() {
@@ -145,8 +145,8 @@ func (v *view) unavailable(u *unstructured.Unstructured, cause, get string, all 
 	return f, true
 }
 
-// downSince returns since when a workload lacks Pods, if known: since its condition says so, or since its newest
-// unready Pod was created.
+// downSince returns since when a workload lacks ready Pods: since its condition says so, or since its newest unready
+// Pod became unready. Without unready Pods, it is the time of the last write.
 func (v *view) downSince(u *unstructured.Unstructured) time.Time {
 	if c := health.ConditionOf(u, "Available"); c.Status == "False" {
 		return since(u, "Available")

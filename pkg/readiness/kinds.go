@@ -39,7 +39,7 @@ func builtInKinds() []kube.Served {
 	return kinds
 }
 
-// namedKinds are those of which only the names are read: existence is enough, and no secret is fetched for it.
+// namedKinds are those of which only the metadata is read: existence is enough, and no secret is fetched for it.
 func namedKinds() []kube.Served {
 	core := schema.GroupVersion{Version: "v1"}
 	rbac := schema.GroupVersion{Group: "rbac.authorization.k8s.io", Version: "v1"}

@@ -16,19 +16,20 @@ type Observation struct {
 	Cluster string // "bootstrap" or "management"
 	// Kinds were listed in full: an object of these kinds that is not in Objects does not exist.
 	Kinds   []schema.GroupKind
-	Objects []*unstructured.Unstructured // only the names of Secrets, ConfigMaps and the like
+	Objects []*unstructured.Unstructured // of Secrets, ConfigMaps and the like only metadata
 	// Events are warning events of Kubernetes.
 	Events []*unstructured.Unstructured
 	// NotChecked says, in words, what could not be read, and why.
 	NotChecked []string `json:"NotChecked"`
 
-	// At is the API server's clock, Local this machine's at the same moment. At is zero if the server did not send it.
+	// At is the API server's clock, Local this machine's at the same moment. Both are zero if the server did not send
+	// its time.
 	At, Local time.Time `json:",omitzero"`
 	// Probes are checks other than lists.
 	Probes []Probe `json:",omitempty"`
 	// Missing are objects that Flux has applied and that do not exist.
 	Missing []Applied `json:",omitempty"`
-	// Writes say who last wrote an object, as the API server recorded it.
+	// Writes say who last wrote an object, as the API server recorded it. They exist for some kinds only.
 	Writes []Write `json:",omitempty"`
 	// Expiries are the expiry times of certificates and tokens.
 	Expiries []Expiry `json:",omitempty"`
@@ -52,7 +53,7 @@ const (
 	ReadyCheck   = "ready-check"    // Object is a check of the API server's own readiness
 	EtcdHealth   = "etcd-health"    // Object is a Pod of etcd
 	ArtifactRead = "artifact-read"  // Object is a source: its artifact can be fetched
-	Permission   = "permission"     // Object is an account: it may do what its controller does
+	Permission   = "permission"     // Object is an account: it may do what its controller does, which Message names
 	RegistryRuns = "registry-runs"  // Object is a container that a source reads from; Message is its state
 	// Configuration is the syntax of a ConfigMap that a part of Kubernetes reads when it starts.
 	Configuration = "configuration"

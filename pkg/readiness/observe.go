@@ -67,7 +67,7 @@ func (o *observing) together(ctx context.Context, questions []question) {
 	_ = g.Wait()
 }
 
-// lists reads all objects of the kinds that are judged.
+// lists reads all objects of the kinds that are judged, and warning events.
 func (o *observing) lists(ctx context.Context) {
 	served, err := o.ServedIn(ctx, ownGroups())
 	if err != nil {
@@ -161,7 +161,8 @@ func (o *observing) notChecked(format string, args ...any) {
 	o.seen.NotChecked = append(o.seen.NotChecked, fmt.Sprintf(format, args...))
 }
 
-// unanswered reports whether an error says nothing about the check: the user has no permission, or there was no answer.
+// unanswered reports whether an error says nothing about the check, for example because the user has no permission, or
+// there was no answer.
 func unanswered(err error) bool {
 	var status apierrors.APIStatus
 	switch {

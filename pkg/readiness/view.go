@@ -58,8 +58,8 @@ func newView(o Observation) *view {
 	return v
 }
 
-// Installed are the namespaces of the components and of their dependencies: those of Kubernetes and of Flux, of what
-// Flux applied, and of providers.
+// Installed are the namespaces of the components and of their dependencies: those of Kubernetes and of Flux, and those
+// with a workload that Flux applied or that is part of a provider.
 func Installed(o Observation) map[string]bool {
 	namespaces := map[string]bool{systemNamespace: true, flux.Namespace: true}
 	for _, u := range o.Objects {
