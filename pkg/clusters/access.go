@@ -14,12 +14,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// Access finds the management cluster and returns its kubeconfig, with an address at which it answers from here. It
-// fails with fault.ClusterUnreachable when none answers, and with fault.ClusterForeign when another cluster answers.
+// Access finds the management cluster and returns a connection to it, through an address at which it answers from here.
+// It fails with fault.ClusterUnreachable when none answers, and with fault.ClusterForeign when another cluster answers.
 func (w *World) Access(ctx context.Context) (*kube.Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()
-	_, _ = w.AskEngine(ctx) // the ports that it publishes are on the machine where it runs
+	_, _ = w.AskEngine(ctx) // sets the host of published ports; an error counts only where a port is needed
 	// The kubeconfig in the bootstrap cluster is one more proof. If that cluster does not answer, Access still checks
 	// the management cluster itself.
 	side := w.SeeManagement(ctx, w.seeBootstrap(ctx).Kubeconfig)

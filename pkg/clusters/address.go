@@ -11,8 +11,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// ReachedAt returns the host of the Docker engine's published ports; empty if the engine is on this machine. With a
-// remote engine, its loopback address and its networks cannot be reached from here.
+// ReachedAt returns the host of the Docker engine's published ports. Empty means that the engine is on this machine, or
+// that AskEngine has not succeeded yet. The loopback address and networks of a remote engine cannot be reached from
+// here.
 func (w *World) ReachedAt() string {
 	if w.EngineAddress != "" {
 		return w.EngineAddress

@@ -23,11 +23,11 @@ type Engine interface {
 }
 
 // ByName observes the two clusters when only their names are known: without an environment, its provider or kind. It
-// uses no cluster that it finds. It reports what each of them answers, so a verb can judge that. It changes nothing.
+// reports what each of them answers, and leaves the judgement to the verb. It changes nothing.
 type ByName struct {
 	Scope
 	Engine Engine
-	// EngineAddress is the address of the ports that the engine publishes. If it is empty, the engine reports it.
+	// EngineAddress is the host of the ports that the engine publishes. If it is empty, the engine reports it.
 	EngineAddress string
 	// StateFolder is where `up` keeps the kubeconfig of the cluster.
 	StateFolder string

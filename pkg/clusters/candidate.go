@@ -14,8 +14,8 @@ type candidate struct {
 	named      string // its location, for messages
 	file       bool   // named is the path of a file
 	kubeconfig []byte
-	// proven reports whether it is known to be the management cluster's: Cluster API made it, or an earlier run saved
-	// it.
+	// proven reports whether it is known to be the management cluster's, by its origin or by comparison with one that
+	// is.
 	proven bool
 	// truth is the proven candidate with which this one cannot be compared. Nil means that it was compared, or that
 	// none is proven.
@@ -81,7 +81,7 @@ func proveAll(all []candidate) ([]candidate, error) {
 }
 
 // prove reports whether a cluster that answers is the management cluster, by the kubeconfig that Cluster API keeps in
-// it. It returns the connection to use: that kubeconfig's credentials replace saved ones that expire sooner.
+// it. It returns the connection to use: the kept credentials replace those of c if they work and do not expire sooner.
 func (w *World) prove(ctx context.Context, c candidate, cluster *kube.Cluster, kept []byte) (*kube.Cluster, bool) {
 	switch identity := kube.Compare(kept, c.kubeconfig); {
 	case identity == kube.Other:
@@ -127,7 +127,8 @@ func (c candidate) incomparable(host string) error {
 			". Else give --kubeconfig another file.")
 }
 
-// notBootstrap refuses a management cluster that is the bootstrap cluster: the user gave the same kubeconfig for both.
+// notBootstrap refuses a management cluster that is the bootstrap cluster: the user gave kubeconfigs of one cluster for
+// both.
 func notBootstrap(management ManagementSide, bootstrap BootstrapSide) ManagementSide {
 	if bootstrap.Cluster == nil || management.Cluster == nil ||
 		management.Cluster.Config.Host != bootstrap.Cluster.Config.Host &&

@@ -32,7 +32,7 @@ func connect(name string, kubeconfig []byte) (*kube.Cluster, error) {
 	return kube.Connect(name, kubeconfig, s)
 }
 
-// connectBootstrap connects to the bootstrap cluster if there is one that answers.
+// connectBootstrap connects to the bootstrap cluster. It fails if there is none that answers.
 func (w *World) connectBootstrap(ctx context.Context) (*kube.Cluster, error) {
 	var kubeconfig []byte
 	var err error
@@ -92,7 +92,7 @@ func (w *World) ConnectManagement(ctx context.Context) error {
 	return nil
 }
 
-// AdoptBootstrap connects to the new bootstrap cluster and takes its lease.
+// AdoptBootstrap connects to the new bootstrap cluster, records it in the state folder, and takes its lease.
 func (w *World) AdoptBootstrap(ctx context.Context, report pipeline.Reporter) error {
 	c, err := w.connectBootstrap(ctx)
 	if err != nil {
@@ -102,7 +102,7 @@ func (w *World) AdoptBootstrap(ctx context.Context, report pipeline.Reporter) er
 	if err := w.KeepBootstrapKubeconfig(c); err != nil {
 		return err
 	}
-	// while this file exists, no run with this state folder has finished a pivot
+	// while this file exists, no run with this state folder has deleted the bootstrap cluster after a pivot
 	if w.BootstrapKubeconfig == "" {
 		if err := writeFile(w.builtPath(), nil); err != nil {
 			return err

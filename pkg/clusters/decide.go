@@ -18,8 +18,8 @@ type Decision struct {
 	Reason    string // for messages: what was observed
 }
 
-// Decide observes until judge accepts an observation or refuses for good. It starts stopped containers, and retries for
-// Patience while a cluster does not answer.
+// Decide observes until judge accepts an observation or refuses for good. It retries for Patience while a cluster does
+// not answer, and longer after it has started stopped containers.
 func (w *World) Decide(ctx context.Context, report pipeline.Reporter, judge func(Observation) Decision) (Observation,
 	error) {
 	started := map[string]bool{}
@@ -95,7 +95,7 @@ func (w *World) LookUntil(ctx context.Context, look func(context.Context) Observ
 	}
 }
 
-// endsBeforeNextLook reports whether ctx ends before another observation could finish. Then the last observation
+// endsBeforeNextLook reports whether ctx may end before another observation has finished. Then the last observation
 // counts, instead of an error that time is up.
 func (w *World) endsBeforeNextLook(ctx context.Context) bool {
 	end, has := ctx.Deadline()

@@ -40,8 +40,8 @@ func (d Decider[V]) JudgeUntil(ctx context.Context, observe func(context.Context
 	return o, v, made, err
 }
 
-// Standing observes until a verdict stands, or no better one is expected. It starts and writes nothing. The error is
-// the refusal of the last verdict, or why ctx ended.
+// Standing observes until a verdict is no refusal, or no better one is expected. It starts and writes nothing. The
+// error is the refusal of the last verdict, or why ctx ended.
 func (d Decider[V]) Standing(ctx context.Context, observe func(context.Context) Observation) (o Observation, v V,
 	err error) {
 	o, v, made, err := d.JudgeUntil(ctx, observe, func(_ Observation, _ V, made Decision) (done, again bool) {

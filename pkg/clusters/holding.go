@@ -55,7 +55,7 @@ func Hold(ctx context.Context, c client.Client, scope Scope) (Holding, error) {
 	return h, err
 }
 
-// BeingDeleted reports whether a move has begun to delete an object. Its annotations are then those of the move.
+// BeingDeleted reports whether a move or a user has begun to delete an object.
 func BeingDeleted(u *unstructured.Unstructured) bool {
 	_, marked := u.GetAnnotations()[clusterctlv1.DeleteForMoveAnnotation]
 	return marked || u.GetDeletionTimestamp() != nil
@@ -186,7 +186,7 @@ func foreign(graph *capi.Graph, moves []capi.Object, all []capi.Cluster, scope S
 	return found
 }
 
-// clusterOf returns the name of the Cluster that an object belongs to, by its owners, its label or the name of a
+// clusterOf returns the name of the Cluster that an object belongs to, by its label, its first owner or the name of a
 // Secret. It returns "" if the object belongs to none.
 func clusterOf(graph *capi.Graph, byUID map[types.UID]capi.Object, o capi.Object) string {
 	for range len(byUID) { // each step follows one owner; owners may form a cycle

@@ -15,7 +15,7 @@ import (
 )
 
 // save writes the management cluster's kubeconfig to the user's path and to the state folder, where cleanup finds it.
-// It leaves a user's file unchanged if that refers to a program or to another file.
+// It leaves a user's file unchanged if up cannot have written it.
 func (w *World) save(kubeconfig []byte) error {
 	for _, path := range w.kubeconfigPaths() {
 		if content, err := os.ReadFile(path); err == nil &&
@@ -97,8 +97,8 @@ func (w *World) BootstrapKubeconfigPath() string {
 	return filepath.Join(w.StateFolder, BootstrapKubeconfigFile)
 }
 
-// KeepBootstrapKubeconfig writes that file: without it, a command in a hint would use the cluster of the user's shell.
-// Only runs call it; an observer writes nothing.
+// KeepBootstrapKubeconfig writes the kind cluster's kubeconfig: without that file, a command in a hint would use the
+// cluster of the user's shell. Only runs call it; an observer writes nothing.
 func (w *World) KeepBootstrapKubeconfig(c *kube.Cluster) error {
 	if c == nil || w.BootstrapKubeconfig != "" {
 		return nil

@@ -36,7 +36,7 @@ type BootstrapSide struct {
 	NotChecked bool
 	// Remedy makes the cluster answer, if that is known. Set only for BootstrapSilent.
 	Remedy string
-	// The fields below are set only when the cluster answers.
+	// The fields below are set only when the cluster answers and may be used.
 	Cluster *kube.Cluster
 	Holds   Holding
 	// Suspended reports whether Flux in it is suspended for a pivot of this cluster. That is the first step of a pivot.

@@ -18,7 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// observationBound bounds one observation: a cluster that has not answered by then is silent.
+// observationBound bounds the observation of the clusters: one that has not answered by then is silent.
 const observationBound = 30 * time.Second
 
 // Observe observes the bootstrap cluster, the management cluster and the machines. It changes nothing, and loses no
@@ -71,8 +71,8 @@ func (w *World) ObserveClusters(ctx context.Context) Observation {
 	return o
 }
 
-// hold returns what a cluster holds of the scope. If the scope's Cluster is missing, it also returns one of that name
-// in another namespace.
+// hold returns what a cluster holds of the scope. If the scope's Cluster is missing, it also returns a managed one of
+// that name in another namespace.
 func (w *World) hold(ctx context.Context, c *kube.Cluster) (holds Holding, elsewhere *capi.Cluster, err error) {
 	if holds, err = Hold(ctx, c.Client, w.Scope); err != nil ||
 		holds.Cluster(w.Cluster) != nil {

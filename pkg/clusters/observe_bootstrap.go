@@ -168,7 +168,8 @@ func (w *World) lookForNode(ctx context.Context) (node docker.Container, listed 
 	return node, true, nil
 }
 
-// BootstrapExists reports whether a managed bootstrap cluster exists. An unmanaged one of its name is an error.
+// BootstrapExists reports whether a managed bootstrap cluster exists. An unmanaged one of its name is an error. The
+// cluster of --bootstrap-kubeconfig counts as existing.
 func (w *World) BootstrapExists(ctx context.Context) (bool, error) {
 	if w.BootstrapKubeconfig != "" {
 		return true, nil

@@ -22,7 +22,7 @@ func (w *World) Answering(ctx context.Context) ([]*kube.Cluster, error) {
 	return clusters, errors.Join(bootstrapErr, managementErr)
 }
 
-// reachBootstrap returns nil without an error if no bootstrap cluster ever held anything.
+// reachBootstrap returns nil without an error if there is no bootstrap cluster, or one that never held anything.
 func (w *World) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
 	if w.BootstrapKubeconfig == "" {
 		side := w.seeNode(ctx)

@@ -16,7 +16,7 @@ const apiServerPort = "6443"
 
 // Recover reads the management cluster's kubeconfig from one of its control-plane machines, saves it, and returns the
 // connection and the files. The kubeconfig in the bootstrap cluster, the one in the state folder, or what the cluster
-// holds must prove its identity. Recover keeps a file of another cluster.
+// holds must prove its identity. Recover fails if the saved kubeconfig is of another cluster.
 func (w *World) Recover(ctx context.Context) (c *kube.Cluster, files []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()

@@ -30,8 +30,8 @@ func (w *World) registryState(ctx context.Context) (string, error) {
 	return found.Status, nil
 }
 
-// engineHasClusters fails unless this engine runs the bootstrap cluster or machines that read from the registry. The
-// engine of another computer lacks the registry too, so its absence there means nothing.
+// engineHasClusters fails unless this engine has the bootstrap cluster's node, or machines that read from the registry.
+// The engine of another computer lacks the registry too, so its absence there means nothing.
 func (w *World) engineHasClusters(ctx context.Context) error {
 	if _, err := w.Docker.Inspect(ctx, kind.NodeName(w.BootstrapName())); err == nil {
 		return nil

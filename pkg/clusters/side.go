@@ -6,7 +6,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// Side returns a cluster as the pivot uses it, with the path of the user's kubeconfig for it.
+// Side returns a cluster as the pivot uses it, with the path of a kubeconfig for the commands in hints.
 func (w *World) Side(c *kube.Cluster) Side {
 	if c == nil {
 		return Side{}

@@ -1,5 +1,5 @@
-// Package clusters observes the bootstrap cluster, the management cluster and the machines. Nothing else observes
-// these. A verb begins with one observation, judges it, and observes again right before an irreversible step.
+// Package clusters observes the bootstrap cluster, the management cluster and the machines. A verb begins with one
+// observation, judges it, and observes again right before an irreversible step.
 package clusters
 
 import (
@@ -66,7 +66,8 @@ type World struct {
 // New returns a World without an observation.
 func New(s Subject, p Parts) *World { return &World{Subject: s, Parts: p, pause: pauseBetweenLooks} }
 
-// Requests returns how many API requests were sent so far to both clusters, including those of the move.
+// Requests returns how many API requests were sent so far through the current connections to both clusters, including
+// those of the move.
 func (w *World) Requests() int64 {
 	var n int64
 	for _, c := range []*kube.Cluster{w.bootstrap, w.management} {

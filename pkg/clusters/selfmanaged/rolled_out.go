@@ -129,7 +129,7 @@ func (m machinery) missing(aspect Aspect, o capi.Object, replicas health.Replica
 	return []Unmet{{Aspect: aspect, Object: o.String(), Message: message, Waiting: true}}
 }
 
-// whyOld returns the reason that the first outdated one of these Machines reports; "" if it reports none.
+// whyOld returns the first reason that an outdated one of these Machines reports; "" if none does.
 func (m machinery) whyOld(below []capi.Object) string {
 	for _, machine := range below {
 		current := m.graph.Observed(machine).UpToDate

@@ -1,5 +1,5 @@
 // Package selfmanaged says whether a management cluster manages itself: whether it holds its own definition, consists
-// of its own Machines, and its controllers and its Flux have acted on what it holds. It asks that cluster alone.
+// of its own Machines, and its controllers and its Flux have acted on what it holds. It reads that cluster alone.
 package selfmanaged
 
 import (
@@ -34,7 +34,7 @@ type Unmet struct {
 	Aspect  Aspect
 	Object  string // "Kind namespace/name"
 	Message string
-	// Waiting is true when time alone may fix it. False means that a person must act: something is suspended or paused.
+	// Waiting is true when time alone may fix it. False means that a person must act.
 	Waiting bool
 }
 
