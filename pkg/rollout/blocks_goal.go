@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// blocksGoal reports whether the wait depends on an object: a goal, or what the release and its sources are made of.
-// All other objects are the user's own. They may be suspended or broken, and no wait is for them.
+// blocksGoal reports whether the wait depends on an object: a goal, or what belongs to the release in a goal's
+// namespace, except for Kustomizations. Other objects may be suspended or broken, and no wait is for them.
 func (v *view) blocksGoal(k Key) bool {
 	if slices.Contains(v.goal.Ready, k) {
 		return true
@@ -23,15 +23,16 @@ func (v *view) blocksGoal(k Key) bool {
 	return inNamespace && k.Kind != "Kustomization" && ofRelease(v.objects[k])
 }
 
-// excluded reports whether an object is a component that the release made and that is no goal: a phase waits for what
-// it makes (the Cluster, the network), and not for the component itself. Before the HelmRelease is ready this is not
-// known: the release may be about to change the component.
+// excluded reports whether an object is a component that the release made. Of those that are no goal, a phase waits for
+// what they make, such as the Cluster. Before the HelmRelease is ready the answer is false: the release may be about to
+// change the component.
 func (v *view) excluded(k Key) bool {
 	o := v.objects[k]
 	return v.goal.Made == nil && k.Kind == kustomizev1.KustomizationKind && o != nil && made(o)
 }
 
-// ofRelease reports whether an object is part of the release: named as its own source and chart are, or made by it.
+// ofRelease reports whether an object is part of the release: named as its own source and chart are, or made by it. All
+// objects of other kinds than Flux's count too.
 func ofRelease(o *unstructured.Unstructured) bool {
 	if o == nil {
 		return false

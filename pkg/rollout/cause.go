@@ -8,7 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// causesFirst puts before each object the unready objects that it owns, the deepest first: a Cluster reports only how
+// causesFirst puts the unready objects that an object owns before it, the deepest first: a Cluster reports only how
 // many steps its infrastructure has done, and its infrastructure reports which one fails.
 func (v *view) causesFirst(list []event.Object) []event.Object {
 	var out []event.Object

@@ -19,8 +19,8 @@ import (
 // elsewhereBound is for one observation of another cluster. The view takes no event during it.
 const elsewhereBound = 2 * time.Second
 
-// lookElsewhere has the view name first what fails in another cluster. If that cluster cannot be reached, only the log
-// of details says so: the wait is about this cluster.
+// lookElsewhere makes the view name first what fails in another cluster. If that cluster cannot be reached, only the
+// log of details says so: the wait is about this cluster.
 func (f Follower) lookElsewhere(ctx context.Context, v *view, report pipeline.Reporter) {
 	if f.elsewhere == nil {
 		return

@@ -25,7 +25,7 @@ type Follower struct {
 	resources []schema.GroupVersionResource
 	heartbeat time.Duration
 	silence   time.Duration // how long the API server may give no answer; zero: for ever
-	// nudge is called with each object whose dependencies have become ready. Nil means never.
+	// nudge is called once with each unready object whose dependencies have become ready. Nil means never.
 	nudge func(context.Context, *unstructured.Unstructured) error
 	// wake is called regularly with each control plane that is not ready. Nil means never.
 	wake func(context.Context, *unstructured.Unstructured) error
@@ -45,7 +45,7 @@ type Follower struct {
 type Options struct {
 	// Heartbeat is the interval at which the follower reports what it waits for.
 	Heartbeat time.Duration
-	// Now is the clock of reconcile requests.
+	// Now is the clock of reconcile requests and of permanent causes.
 	Now func() time.Time
 	// Kinds are the kinds of the infrastructure provider to watch.
 	Kinds []schema.GroupVersionResource
@@ -57,8 +57,8 @@ type Options struct {
 	// Beside is a cluster whose components this wait depends on: what fails there is named first. Nil means there is
 	// none.
 	Beside *kube.Cluster
-	// Causes returns the permanent causes of objects that do not become ready. Such a cause ends a wait for them. It
-	// runs at the same time as the wait, and may outlast it. Nil means not checked.
+	// Causes returns the permanent causes of objects that do not become ready. Such a cause ends a wait for them if it
+	// persists. Causes runs at the same time as the wait, and may outlast it. Nil means not checked.
 	Causes func(context.Context) ([]Cause, error)
 	// KeepWaiting makes the follower report such a cause without ending the wait.
 	KeepWaiting bool
@@ -99,8 +99,8 @@ func NewDeployments(c *kube.Cluster, namespace string, o Options) Follower {
 	return f
 }
 
-// Await returns once everything that g names is ready. It fails at once if one of them is suspended or has given up,
-// and when ctx ends. The error names what was not ready, with each object's own message.
+// Await returns once everything that g names is ready. It fails when waiting cannot help, and when ctx ends. At the end
+// of ctx the error names what was not ready, with each object's own message.
 func (f Follower) Await(ctx context.Context, g Goal, report pipeline.Reporter) error {
 	ctx, cancel := context.WithCancel(ctx)
 	changes, causes := make(chan kube.Change), make(chan []Cause)
@@ -196,8 +196,8 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 
 const askInterval = time.Second
 
-// discover finds out, once the HelmRelease is ready, what else must be ready. It retries a failed request a second
-// later. Listen detects an API server that is gone for good.
+// discover finds out, once the HelmRelease is ready, what else must be ready. A failed request is no error: the next
+// call retries it, and listen detects an API server that is gone for good.
 func (f Follower) discover(ctx context.Context, v *view) error {
 	if v.goal.Made == nil || v.states[releaseKey()].State != health.Ready {
 		return nil

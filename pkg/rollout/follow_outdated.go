@@ -14,10 +14,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// dropOutdated removes the deprecated conditions of a Cluster's infrastructure machines that contradict the current
-// ones. CAPD 1.14 writes ContainerProvisioned=False there when it sees a machine before its cluster's infrastructure,
-// as it does after each move, and never corrects it. Cluster API from v1.14.1 on copies that to the Machine, and
-// CAPRKE2 0.21, which reads only deprecated conditions, waits for it for ever.
+// dropOutdated removes all deprecated conditions of an infrastructure machine of a Cluster, if its deprecated Ready
+// contradicts the current one. CAPD 1.14 writes ContainerProvisioned=False there when it sees a machine before its
+// cluster's infrastructure, as it does after each move, and never corrects it. Cluster API from v1.14.1 on copies that
+// to the Machine, and CAPRKE2 0.21, which reads only deprecated conditions, waits for it for ever.
 func dropOutdated(ctx context.Context, c *kube.Cluster, cluster Key) error {
 	machines := &unstructured.UnstructuredList{}
 	machines.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2",
@@ -55,7 +55,7 @@ func dropOutdatedOf(ctx context.Context, c *kube.Cluster, machine *unstructured.
 	if !contradicts(infrastructure, "Ready") {
 		return nil
 	}
-	// The resource version keeps what the controller has written since.
+	// the resource version makes the patch fail if the controller has written since
 	patch := fmt.Sprintf(`{"metadata":{"resourceVersion":%q},"status":{"deprecated":null}}`,
 		infrastructure.GetResourceVersion())
 	if err := c.Status().Patch(ctx, infrastructure, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {

@@ -68,7 +68,7 @@ func recreateFirstMachine(ctx context.Context, c *kube.Cluster, seen *unstructur
 	return machine.GetName(), nil
 }
 
-// renewing reports machines that are recreated.
+// renewing returns f.renew in the form of nudgeAll. It reports the machines that are recreated.
 func (f Follower) renewing(report pipeline.Reporter) func(context.Context, *unstructured.Unstructured) error {
 	if f.renew == nil {
 		return nil
@@ -111,8 +111,8 @@ func beforeNode(machine *unstructured.Unstructured) bool {
 	return len(node) == 0 && slices.Contains([]string{"Pending", "Provisioning", "Provisioned"}, phase)
 }
 
-// outdated reports whether a machine is known to differ from what its control plane specifies now: its control plane
-// says so, or it was made from another template.
+// outdated reports whether a machine is known to differ from what its control plane specifies now: its condition says
+// so, or it was made from another template.
 func outdated(ctx context.Context, c *kube.Cluster, controlPlane, machine *unstructured.Unstructured) (bool, error) {
 	if upToDate := health.ConditionOf(machine, "UpToDate"); upToDate.Status == "False" {
 		return true, nil
@@ -131,7 +131,8 @@ func outdated(ctx context.Context, c *kube.Cluster, controlPlane, machine *unstr
 	return of != "" && of != wanted, nil
 }
 
-// infrastructureOf returns the infrastructure machine of a Machine. Nil means it has none.
+// infrastructureOf returns the infrastructure machine of a Machine. Nil means that it names none, or that this does not
+// exist.
 func infrastructureOf(ctx context.Context, c *kube.Cluster, machine *unstructured.Unstructured) (
 	*unstructured.Unstructured, error) {
 	r := health.InfrastructureOf(machine)

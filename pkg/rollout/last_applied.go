@@ -39,7 +39,8 @@ func LastAppliedValues(ctx context.Context, c *kube.Cluster) (environment.Object
 	return given, errors.Join(err, errSecrets, errInfra)
 }
 
-// Applied returns an environment as a run applies it to a cluster, with the values stored in the cluster.
+// Applied returns an environment as a run applies it to a cluster. It adds the stored values that flags and the shell
+// once gave, if they were for the same management cluster.
 func Applied(ctx context.Context, c *kube.Cluster, env *environment.Environment) (*environment.Environment, error) {
 	last, err := LastAppliedValues(ctx, c)
 	if err == nil && last.Values != nil && last.Values.Labels[owned.ClusterLabel] == env.ClusterName() {
@@ -61,9 +62,9 @@ func keep(env *environment.Environment, last environment.Objects) (*environment.
 	return env, err
 }
 
-// Differences returns how the values of an environment differ from those that a cluster was last given, and the cluster
-// that those were for. It compares only values for the environment's own cluster. Empty means the cluster was given
-// none yet.
+// Differences returns how the values of an environment differ from those that a cluster was last given. whose names the
+// management cluster that those were for; empty means there are none. It compares only values for the environment's own
+// cluster.
 func Differences(ctx context.Context, c *kube.Cluster, env *environment.Environment) (differ []environment.Change,
 	whose string, err error) {
 	last, err := LastAppliedValues(ctx, c)

@@ -16,8 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Occupied returns the management cluster that the release in a cluster is for, and whether a pivot of that cluster has
-// suspended it. Empty means there is no release, or it does not name its cluster. A cluster has one release: another
+// Occupied returns the management cluster that the stored values in a cluster are for, and whether a pivot of that one
+// has suspended the release. Empty means there are none, or they do not name it. A cluster has one release: another
 // environment would overwrite its values.
 func Occupied(ctx context.Context, c *kube.Cluster) (by string, pivoted bool, err error) {
 	values := &corev1.ConfigMap{}

@@ -53,7 +53,7 @@ func OwnedKustomizations(ctx context.Context, c *kube.Cluster) ([]client.ObjectK
 	return keys, nil
 }
 
-// madeGoals returns those of Made that are not left out, for a Goal.
+// madeGoals returns a Goal.Made that finds the release's Kustomizations, except for those that are left out.
 func madeGoals(c *kube.Cluster, leftOut []string) func(context.Context) ([]Key, error) {
 	return func(ctx context.Context) ([]Key, error) {
 		all, err := OwnedKustomizations(ctx, c)

@@ -31,7 +31,7 @@ const (
 	// permanentPodAfter is the same for a Pod: the kubelet waits up to five minutes before it retries an image.
 	permanentPodAfter = 6 * time.Minute
 	warnedAfter       = 2   // diagnoses
-	mostOfText        = 120 // characters of a cause that are shown: its remedy follows
+	mostOfText        = 120 // characters of a cause in a warning: its remedy follows
 )
 
 // lookForCauses runs diagnoses until ctx ends. A failed diagnosis adds no cause and removes none.
@@ -80,8 +80,8 @@ type sighting struct {
 	looks int
 }
 
-// consider records the causes of one diagnosis. A cause counts while it delays something that is waited for, from the
-// first of the uninterrupted diagnoses that found it.
+// consider records the causes of one diagnosis. A cause counts while it delays something that is waited for, since the
+// first of the consecutive diagnoses that found it. told are the causes to warn of now.
 func (d *causeTracker) consider(causes []Cause, at time.Time, blocked []event.Object) (told []Cause, permanent *Cause) {
 	seen := map[string]sighting{}
 	for _, c := range causes {

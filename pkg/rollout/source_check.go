@@ -28,7 +28,8 @@ const (
 	// mostArtifact is the maximum size of the artifact, compressed, in bytes. The manifests of a repository are far
 	// smaller.
 	mostArtifact = 64 << 20
-	// readPatience is how long a fetched artifact may be unreadable: source-controller may restart.
+	// readPatience is how long attempts may fail for another reason than an unfinished fetch: source-controller may
+	// restart.
 	readPatience = 2 * time.Minute
 	// removeBound is for the removal of the candidate, also after an interrupt.
 	removeBound = 10 * time.Second
@@ -37,8 +38,8 @@ const (
 // CheckSource compares a Git source with the hashes of the cluster definitions in its chart, before any object of the
 // release reads from it. Flux fetches the source as a candidate, under another name: the release of an earlier run
 // would act at once on a source that changes. Stale definitions are a fault EnvironmentInvalid. A source that cannot be
-// read for readPatience is a retryable fault. Other kinds of source are not checked: cluster-init packs their chart
-// together with the definitions.
+// read for readPatience is a retryable fault; one that is too large is only a warning. Other kinds of source are not
+// checked: cluster-init packs their chart together with the definitions.
 func (r Release) CheckSource(ctx context.Context, c *kube.Cluster, o Options, report pipeline.Reporter) error {
 	if r.Source.Kind != source.Git || !r.Definition {
 		return nil
@@ -76,7 +77,7 @@ type sourceCheck struct {
 	most      int64           // bytes of the artifact, compressed
 	heartbeat time.Duration
 	interval  time.Duration // between two attempts
-	patience  time.Duration // how long an artifact may be unreadable, and the bound of one attempt
+	patience  time.Duration // how long attempts may fail, see readPatience; also the bound of one attempt
 	now       func() time.Time
 }
 

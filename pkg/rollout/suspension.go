@@ -26,8 +26,8 @@ type Suspension struct {
 }
 
 // Suspend suspends the HelmRelease first, which would undo the rest, then the Kustomizations, which may outlive it. It
-// skips what is already suspended. It fails if nothing carries the mark in the end: no later run could detect that a
-// pivot had begun.
+// skips what is already suspended. Without a HelmRelease it fails if nothing carries the mark in the end: no later run
+// could detect that a pivot had begun.
 func (s Suspension) Suspend(ctx context.Context) error {
 	release := helmRelease()
 	err := s.Cluster.Get(ctx, client.ObjectKeyFromObject(release), release)

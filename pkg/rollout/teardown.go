@@ -31,8 +31,8 @@ func TeardownRequested(ctx context.Context, c *kube.Cluster, of string) (bool, e
 	return release.Annotations[owned.DownAnnotation] == of, nil
 }
 
-// MarkTakenDown puts that mark on the release of a cluster, which must have one: the release outlives the Cluster that
-// is deleted.
+// MarkTakenDown puts the mark of a `down` on the release of a cluster, which must have one. The release outlives the
+// Cluster that is deleted.
 func MarkTakenDown(ctx context.Context, c *kube.Cluster, of string) error {
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.DownAnnotation, of)
 	if err := c.Patch(ctx, helmRelease(), client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {

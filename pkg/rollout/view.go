@@ -29,8 +29,8 @@ type Goal struct {
 	Ready []Key
 	// Handled holds reconcile requests that an object must have handled before its state counts.
 	Handled map[Key]string
-	// Made, if set, returns further objects that must be ready. It is called once the HelmRelease is ready: only then
-	// do they exist.
+	// Made, if set, returns further objects that must be ready. It is called when the HelmRelease is ready, because
+	// only then do they exist, until it succeeds.
 	Made func(context.Context) ([]Key, error)
 	// Until, if set, must return true as well. It is called about once a second once all else is ready.
 	Until func(context.Context) bool
@@ -87,7 +87,8 @@ func (v *view) take(c kube.Change) (bool, event.Object) {
 	return changed, now
 }
 
-// stateOf returns the object's own state, unless that is older than what this wait is for.
+// stateOf returns the object's own state, unless that is older than what this wait is for, or a Cluster's machines
+// contradict it.
 func (v *view) stateOf(k Key, o *unstructured.Unstructured) health.State {
 	state := health.Of(o)
 	if state.Status != health.Ready && state.Status != health.Failed {
@@ -174,8 +175,8 @@ func (v *view) reached() bool {
 }
 
 // blocked returns the goals that are not ready with their states, after what they are stuck on. If all are ready it
-// returns whatever else is not, without Flux objects that the release did not make: no wait is for those. A component
-// that Flux cannot apply comes first: other objects may wait for its content without saying so.
+// returns whatever else is not, except for Flux objects that are not of the release. Failures in another cluster come
+// first, then components that Flux cannot apply: other objects may wait for their content without saying so.
 func (v *view) blocked() []event.Object {
 	var list []event.Object
 	for _, k := range v.goal.Ready {
@@ -205,8 +206,8 @@ func (v *view) blocked() []event.Object {
 	return append(slices.Clone(v.elsewhere), v.causesFirst(list)...)
 }
 
-// unrecoverable returns an error if waiting cannot make a goal ready, or a HelmRelease or source that goals come from.
-// It also returns one if another component has given up: the wait depends on it.
+// unrecoverable returns an error if a goal, or an object of the release that goals come from, is suspended or has given
+// up. It also returns one if another component has given up: the wait depends on it.
 func (v *view) unrecoverable() error {
 	for k, s := range v.states {
 		if !v.blocksGoal(k) && (s.State != health.Failed || !v.excluded(k)) {

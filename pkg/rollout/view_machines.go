@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// machinesOf compares the state of a Cluster with its machines. If a part of it waits for a manual step, only the
-// number of ready machines must match.
+// machinesOf returns the state of a Cluster, or Progressing if its machine counts are not as desired. If a part of it
+// waits for a manual step, only the number of ready machines counts.
 func (v *view) machinesOf(cluster *unstructured.Unstructured, state health.State) health.State {
 	for _, part := range []string{"controlPlane", "workers"} {
 		count := func(field string) int64 {
@@ -47,8 +47,8 @@ func (v *view) leftAsIs(cluster *unstructured.Unstructured, part string) bool {
 	return false
 }
 
-// countAgain compares the Clusters with their machines again after another object has changed, as the Cluster itself
-// may not change any more. It returns those whose state is different now.
+// countAgain compares the Clusters with their machines again after another object in their namespace has changed: the
+// Cluster itself may not change any more. It returns those whose state is different now.
 func (v *view) countAgain(c kube.Change) []event.Object {
 	if c.Object == nil || c.Object.GetKind() == "Cluster" {
 		return nil
