@@ -5,8 +5,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 )
 
-// judge returns the phase and the stage from what both sides hold. On the target only the management cluster's own
-// Cluster counts: other Clusters there may belong to tenants, paused or not.
+// judge returns the phase and the stage from what both sides hold. Of the target's Clusters, only the management
+// cluster's own counts: others may belong to tenants, paused or not.
 func judge(source, target clusters.Holding, name string) (Phase, Stage) {
 	atSource, onTarget := !source.Empty(), target.Cluster(name) != nil
 	switch {
@@ -26,15 +26,15 @@ func judge(source, target clusters.Holding, name string) (Phase, Stage) {
 	return judgeBoth(source, target, name)
 }
 
-// judgeBoth returns the stage when the Cluster is on the target and something is at the source. clusterctl creates
-// everything before it deletes anything, so what the source has and the target lacks was not yet created. No move has
-// deleted at the source what only the target has, such as an active tenant's objects.
+// judgeBoth returns the phase and the stage when the Cluster is on the target and something is at the source.
+// clusterctl creates everything before it deletes anything. So what only the source has was not yet created, and what
+// only the target has was deleted, except objects that no move brought, such as an active tenant's.
 func judgeBoth(source, target clusters.Holding, name string) (Phase, Stage) {
 	uncopied := len(missing(source.Objects, target.Objects)) > 0
 	deleted := len(missing(target.Moved(), source.Objects)) > 0
 	switch resumed := !target.Cluster(name).Paused; {
 	case len(source.Clusters) == 0 && !uncopied && !resumed:
-		// the last objects without an owner, which clusterctl deletes in any order, Clusters among them
+		// clusterctl deletes the objects without an owner last, in any order: the Clusters may go before the others
 		return Interrupted, StageCopied
 	case uncopied && deleted: // no move deletes before all is created: the source may be incomplete
 		return Interrupted, StageConflict
@@ -49,7 +49,7 @@ func judgeBoth(source, target clusters.Holding, name string) (Phase, Stage) {
 	case !resumed:
 		return Interrupted, StageCopied
 	}
-	// The target is complete and active; what is left at the source is paused and does nothing. The recovery from
+	// The target is complete and active; what is left at the source is paused and does nothing. A recovery by hand from
 	// StageCopied ends like this: the remains are deleted with the bootstrap cluster.
 	return Done, StageNone
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Keep backs up the definition that a cluster holds, except during a move, with the other objects of its environment.
-// It changes nothing in the cluster, and returns the path of the backup. If no backup must be made, the error has the
-// code fault.BackupRefused.
+// Keep backs up the definition that a cluster holds, with the other objects of its environment, and returns the path of
+// the backup. It changes nothing in the cluster. It refuses, with the code fault.BackupRefused, a definition that is
+// incomplete, paused or being deleted.
 func (k Keeper) Keep(ctx context.Context, side clusters.Side, scope clusters.Scope,
 	environment []*unstructured.Unstructured) (
 	string, backup.Manifest, error) {
@@ -49,7 +49,7 @@ func (k Keeper) Keep(ctx context.Context, side clusters.Side, scope clusters.Sco
 	return staged.Path, staged.Manifest, nil
 }
 
-// MayKeep refuses with the code fault.BackupRefused where Keep would, before anything else is read.
+// MayKeep makes the checks that Keep makes first, with the same errors.
 func MayKeep(ctx context.Context, side clusters.Side, scope clusters.Scope) error {
 	_, err := still(ctx, side, scope)
 	return err

@@ -17,12 +17,12 @@ type LeftBehind struct {
 	NeededBy []capi.Object // moving objects that name it in their spec
 	Reason   string
 	Remedy   string
-	// Rule refuses the move because of this object; "" if no moving object needs it.
+	// Rule refuses the move because of this object; "" if the move may leave it.
 	Rule Rule
 }
 
-// leftBehindSet collects the objects that are left behind, each once: with the first reason that is found, and with all
-// objects that need it.
+// leftBehindSet collects the objects that are left behind, each once: with the first reason and rule that are found,
+// and with all objects that need it by that rule.
 type leftBehindSet struct {
 	all   []LeftBehind
 	index map[capi.Key]int
@@ -99,8 +99,8 @@ func ownedName(s capi.Orphan) string {
 	return s.Owned.String()
 }
 
-// findKept adds the ClusterClasses that are copied and not deleted, because a Cluster of another namespace uses them.
-// It also adds the classes of other namespaces that moving Clusters use.
+// findKept adds the ClusterClasses that are copied and not deleted, because a Cluster of another namespace uses them,
+// with the objects below them. It also adds the classes of other namespaces that moving Clusters use.
 func (v *view) findKept(found *leftBehindSet) {
 	for class, users := range v.usedElsewhere() {
 		for _, o := range v.source.Below(class) {
@@ -166,7 +166,7 @@ func (v *view) label(o capi.Object) string {
 	return v.onObject("label", o) + " " + clusterctlv1.ClusterctlMoveLabel + "="
 }
 
-// findUnread returns the references of moving objects that no move reads, and whose objects exist at the source.
+// findUnread returns the references of moving objects to kinds that no move reads, if the objects exist at the source.
 func (v *view) findUnread(ctx context.Context) ([]capi.Reference, error) {
 	refs := v.source.ExternalRefs()
 	var keys []capi.Key
@@ -186,8 +186,8 @@ func (v *view) findUnread(ctx context.Context) ([]capi.Reference, error) {
 	return found, nil
 }
 
-// addMissing adds named objects that no move takes and that the target lacks. Objects of the whole cluster or of
-// another namespace are often installed on both sides.
+// addMissing adds named objects that no move takes. RuleObjects refuses only those that the target lacks: objects of
+// the whole cluster or of another namespace are often installed on both sides.
 func (v *view) addMissing(ctx context.Context, found *leftBehindSet, refs []capi.Reference) error {
 	var keys []capi.Key
 	for _, ref := range refs {

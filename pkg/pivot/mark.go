@@ -28,8 +28,8 @@ func ResumeMarked(ctx context.Context, target clusters.Side, scope clusters.Scop
 
 // PausedBeside returns the step that resumes what is paused on a target next to the management cluster's own Cluster:
 // other Clusters of its namespace, and ClusterClasses. A move pauses these too, and may have left them paused if
-// another machine or a person finished it. Their owner may also have paused them. The step has no objects if nothing is
-// paused.
+// another machine or a person finished it. Their owner may also have paused them. The step has no objects if nothing
+// else is paused.
 func PausedBeside(ctx context.Context, target client.Client, scope clusters.Scope) (Step, error) {
 	holding, err := clusters.Hold(ctx, target, scope)
 	if err != nil {

@@ -23,7 +23,7 @@ type Flux interface {
 // Mover performs a move; capi.Move is the real one.
 type Mover func(ctx context.Context, input capi.MoveInput) error
 
-// Input is what Run needs. All fields but Announce and Log are required, unless their comments say otherwise.
+// Input is what Run needs. A field is required unless its comment says otherwise.
 type Input struct {
 	Source, Target clusters.Side
 	// Back marks a move away from an unhealthy management cluster: its providers and Machines need not be ready.
@@ -35,14 +35,14 @@ type Input struct {
 	// Signer signs the backup; without a key it is not signed.
 	Signer  backup.Signer
 	Version string // of cluster-init, for the backup; may be empty
-	// Patience bounds the wait, before a move, for a provider or a Machine that is not ready, and for all that a source
-	// lacks that was resumed to be moved again. Zero means a single check.
+	// Patience bounds the wait, before a move, for a provider or a Machine that is not ready. If the source was resumed
+	// to be moved again, it bounds the wait for every rule. Zero means a single check.
 	Patience time.Duration
 	Flux     Flux
 	Move     Mover
 	Now      func() time.Time
-	// Announce is called when the move is certain and nothing was moved yet, once for each attempt. Nil means no
-	// announcement.
+	// Announce is called once for each attempt, after the backup and right before the move. Its error prevents the
+	// move. Nil means no announcement.
 	Announce func(context.Context) error
 	Log      func(string) // progress lines; nil drops them
 	Waiting  func(string) // what Patience is needed for; nil drops it
@@ -53,6 +53,6 @@ type Input struct {
 // Result is what a pivot did.
 type Result struct {
 	Already bool          // an earlier run had finished the pivot: the other fields are empty
-	Moved   []capi.Object // as they were at the source
-	Backup  string        // the folder, or the encrypted file, that holds what was moved
+	Moved   []capi.Object // as planned; after a recovery that needed no move: all that the target holds
+	Backup  string        // the folder, or the encrypted file, of what was moved; "" if another machine has it
 }

@@ -27,8 +27,9 @@ type Preview struct {
 	graph *capi.Graph
 }
 
-// NewPreview observes both sides as Run does before it changes anything, with the same rules. begun reports whether
-// Flux is suspended for a pivot. An error has the code fault.ClusterUnreachable: a side could not be read.
+// NewPreview observes both sides as Run does before it changes anything, with the same rules, but without this
+// machine's record of an earlier attempt. begun reports whether Flux is suspended for a pivot. An error has the code
+// fault.ClusterUnreachable: a side could not be read.
 func NewPreview(ctx context.Context, source, target clusters.Side, scope clusters.Scope, begun bool) (Preview, error) {
 	state, err := ReadState(ctx, source, target, scope)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// documentVersion is that of the form of the document. What is added to it leaves the version as it is.
+// documentVersion is the version of the document's format. A new field does not change it.
 const documentVersion = 1
 
 // PreviewDocument is what `pivot plan -o json` prints. Its lists are never null.

@@ -20,8 +20,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
-// recover finishes an interrupted pivot, whichever machine began it. Like a move, it is finished even if ctx is
-// cancelled after its start.
+// recover finishes an interrupted pivot, whichever machine began it. If the target is complete, the remaining steps run
+// even if ctx is cancelled. Otherwise the move is repeated, and ctx counts until that has started.
 func (input Input) recover(ctx context.Context, state State) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err

@@ -59,11 +59,11 @@ var rulesOnRetry = []check{
 	checkExtensions,
 }
 
-// rules are all guards.
+// rules are the guards of a first move.
 var rules = slices.Concat(rulesOnRetry, []check{checkTarget})
 
-// rulesBackOnRetry are the guards of a move away from an unhealthy cluster. clusterctl itself checks what it needs of a
-// source, such as the node of each Machine.
+// rulesBackOnRetry are the guards of a repeated move away from an unhealthy cluster. clusterctl itself checks what it
+// needs of a source, such as the node of each Machine.
 var rulesBackOnRetry = []check{
 	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkPaused, checkPermissions,
 	checkWebhooks, checkHealth,

@@ -37,15 +37,15 @@ func checkHealth(ctx context.Context, v *view) ([]*Refusal, error) {
 // actingTimeout allows controllers to restart with their machines: each waits for its old Lease to expire.
 const actingTimeout = 3 * time.Minute
 
-// AwaitActing waits until nothing keeps a target from acting on its objects, for 3 minutes at most. It returns no
-// error: the rules of the move check again, and report what they find.
+// AwaitActing waits until nothing keeps a target from acting on its objects, for 3 minutes at most, or until a check
+// fails. It returns no error: the rules of the move check again, and report what they find.
 func AwaitActing(ctx context.Context, target clusters.Side, waiting func(what string)) {
 	awaitNoRefusal(ctx, func(ctx context.Context) ([]*Refusal, error) {
 		return checkHealth(ctx, &view{targetSide: target})
 	}, waiting)
 }
 
-// awaitNoRefusal checks every 5 seconds, and reports each first refusal once.
+// awaitNoRefusal checks every 5 seconds, and reports the first refusal when it changes. It ends when the check fails.
 func awaitNoRefusal(ctx context.Context, check func(context.Context) ([]*Refusal, error), waiting func(what string)) {
 	ctx, cancel := context.WithTimeout(ctx, actingTimeout)
 	defer cancel()

@@ -21,8 +21,8 @@ func afterMoveTimeout(objects int) time.Duration {
 }
 
 // Run pivots: it refuses what a rule forbids, suspends Flux, backs up, moves, and verifies. It may be repeated, here
-// and on another machine. It changes nothing after a finished pivot. It finishes an interrupted one by the steps of
-// State.Recovery, unless the two sides disagree in a way that no interrupted move leaves.
+// and on another machine. After a finished pivot, it only resumes what the move left paused on the target. It finishes
+// an interrupted pivot by State.Recovery, and returns an error if that has no steps.
 //
 // Cancelling ctx stops Run at once before the move has started. After that, Run finishes and verifies the move first,
 // and returns its outcome as if ctx had not been cancelled.

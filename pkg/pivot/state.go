@@ -12,7 +12,7 @@ type Phase string
 
 // The phases of a pivot.
 const (
-	Nothing     Phase = "nothing"     // neither side holds anything: there is nothing to pivot
+	Nothing     Phase = "nothing"     // the source is empty and the target lacks the Cluster: nothing to pivot
 	NotStarted  Phase = "not-started" // all of it is at the source, active
 	Interrupted Phase = "interrupted" // somewhere in between: see Stage
 	Done        Phase = "done"        // all of it is on the target, active
@@ -26,7 +26,7 @@ type Stage string
 const (
 	StageNone     Stage = ""
 	StagePaused   Stage = "paused"   // the source is paused and complete, the target holds nothing
-	StageCopying  Stage = "copying"  // the source is paused and complete, the target lacks some of it
+	StageCopying  Stage = "copying"  // the source is complete; it is paused, or a person has resumed it
 	StageCopied   Stage = "copied"   // the target is paused and holds all that is left at the source
 	StageResuming Stage = "resuming" // the target is paused and complete, the source holds nothing
 	StageConflict Stage = "conflict" // both sides are active, or hold what no move leaves: not caused by a move

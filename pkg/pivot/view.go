@@ -92,7 +92,7 @@ func (v *view) readOthers(ctx context.Context) error {
 	return err
 }
 
-// readUnlabelled finds the objects of CRDs without the label: those of a namespace, if the CRD is namespaced.
+// readUnlabelled finds the namespace's objects whose CRDs have no label. It skips CRDs of the whole cluster.
 func (v *view) readUnlabelled(ctx context.Context) error {
 	crds, err := capi.UnlabelledCRDs(ctx, v.sourceSide.Client)
 	if err != nil {

@@ -21,7 +21,7 @@ type Entry struct {
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
 	Shared     bool   `json:"shared,omitempty"`  // both sides keep it
-	Passing    bool   `json:"passing,omitempty"` // it is deleted when its machine is replaced
+	Passing    bool   `json:"passing,omitempty"` // a rollout of Machines may delete it
 	Parts
 }
 
@@ -68,7 +68,7 @@ func (r Entry) Differences(d Digester, got *unstructured.Unstructured, running b
 }
 
 // Entry returns what is recorded of an object. If a move has begun to delete the object, its annotations are those of
-// the move.
+// the move, and are left out.
 func (d Digester) Entry(o capi.Object, u *unstructured.Unstructured) Entry {
 	r := Entry{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(),
 		Shared: o.Shared, Passing: replacedWithMachine(u), Parts: d.Parts(u)}
@@ -78,7 +78,7 @@ func (d Digester) Entry(o capi.Object, u *unstructured.Unstructured) Entry {
 	return r
 }
 
-// replacedWithMachine reports whether an object is deleted when its machine is replaced.
+// replacedWithMachine reports whether a rollout of Machines may delete an object.
 func replacedWithMachine(u *unstructured.Unstructured) bool {
 	passing := []string{"Machine", "MachineSet", "KubeadmConfig", "RKE2Config"}
 	return slices.Contains(passing, u.GetKind()) ||

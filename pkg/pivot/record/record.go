@@ -69,7 +69,7 @@ func New(path string, m backup.Manifest, graph *capi.Graph, moves []capi.Object,
 	return r, nil
 }
 
-// Write writes the record, before the backup has its name and before the move. Only a verification removes it.
+// Write writes the record, before the backup has its name and before the move.
 func (r *Record) Write() error {
 	text, err := json.Marshal(r)
 	if err != nil {
