@@ -4,9 +4,9 @@
 //	<name>/objects/      what moves, one YAML file each: what `clusterctl move --from-directory` reads, no more
 //	<name>/references/   what the objects refer to and what does not move with them
 //	<name>/environment/  values, release and source of the management cluster
-//	<name>/backup.json   the Manifest, which has the digest of every other file
+//	<name>/backup.json   the Manifest, which has the digest of every file above
 //	<name>/backup.json.sig  its signature, where the user has given a key
 //
-// It is written under a hidden name, checked, and renamed: what has its name is complete. Opening refuses whatever is
-// missing, was added or was changed.
+// It is written under a hidden name, checked, and renamed: what has its name is complete. Opening refuses files that
+// are missing, were added or were changed. Only Verify refuses a missing signature.
 package backup

@@ -17,7 +17,7 @@ import (
 // Recipients are the public keys of those who can open a backup. The zero value writes it without encryption.
 type Recipients struct{ keys []age.Recipient }
 
-// Encrypt reports whether there are any.
+// Encrypt reports whether there are any recipients.
 func (r Recipients) Encrypt() bool { return len(r.keys) > 0 }
 
 // Seal returns a writer that encrypts for the recipients. What is written is complete once it is closed. Without

@@ -52,7 +52,7 @@ type Manifest struct {
 	Identity   string     `json:"identity,omitempty"`
 	Providers  []Provider `json:"providers,omitempty"`
 	Kubernetes string     `json:"kubernetes,omitempty"` // version of the control plane; empty: not known
-	// Files has the SHA-256 of every other file, in hexadecimal, by its path in the backup.
+	// Files has the SHA-256 of every file but this one and its signature, in hexadecimal, by its path in the backup.
 	Files map[string]string `json:"files"`
 }
 
@@ -117,8 +117,8 @@ func (m Manifest) check() error {
 	return nil
 }
 
-// sectionOf returns the section of a path in a backup. It returns an error for a path that no backup has, and that may
-// lead out of its folder.
+// sectionOf returns the section of a path in a backup. It returns an error for any path that no backup has, because it
+// may lead out of the folder.
 func sectionOf(name string) (Section, error) {
 	folder, file := path.Split(name)
 	section := Section(strings.TrimSuffix(folder, "/"))

@@ -14,7 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// maxName is the maximum length of a file name, in bytes: file systems accept 255.
+// maxName is the maximum length of a file name without .yaml, in bytes: file systems accept 255 in all.
 const maxName = 200
 
 // entry is one file of a backup.

@@ -40,8 +40,8 @@ type Backup struct {
 func (b *Backup) Section(s Section) []*unstructured.Unstructured { return b.sections[s] }
 
 // Open reads a backup, the folder or the encrypted file. It refuses one that is incomplete or changed, and names the
-// file: the error has the code fault.BackupInvalid. An encrypted backup needs ids. fault.Usage reports that none of
-// them opens it.
+// file: the error has the code fault.BackupInvalid. An encrypted backup needs ids. The code fault.Usage reports that
+// there are none, or that none opens it.
 func Open(path string, ids Identities) (*Backup, error) {
 	read := func() (*Backup, error) { return openFolder(path) }
 	if strings.HasSuffix(path, owned.EncryptedSuffix) {
@@ -100,7 +100,7 @@ func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	return readAll(f, name, limit)
 }
 
-// readAll reads a file of a backup, at most left bytes.
+// readAll reads a file of a backup. It refuses one that is larger than left or maxObject.
 func readAll(r io.Reader, name string, left int64) ([]byte, error) {
 	limit := min(left, maxObject)
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))
@@ -117,7 +117,7 @@ func readAll(r io.Reader, name string, left int64) ([]byte, error) {
 	}
 }
 
-// assemble compares the files with their manifest.
+// assemble reads the objects in the files, and compares the files with their manifest.
 func assemble(files map[string][]byte) (*Backup, error) {
 	text, there := files[ManifestFile]
 	if !there {
