@@ -52,7 +52,7 @@ func (d deleteAndWait) delete(ctx context.Context, scope clusters.Scope, report 
 	}
 }
 
-// requestTimeout limits one observation, or one deletion.
+// requestTimeout limits each call of request and of awaited.
 const requestTimeout = 15 * time.Second
 
 // request requests the deletion of the Cluster, once. It reports whether the Cluster is gone.

@@ -10,7 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// moveBackPhase runs a pivot from the management to the bootstrap cluster, with the same checks.
+// moveBackPhase runs a pivot from the management to the bootstrap cluster. Unlike in a pivot of `up`, the source's
+// providers and Machines need not be ready.
 type moveBackPhase struct {
 	world   world
 	others  otherClusters

@@ -28,7 +28,8 @@ type Plan struct {
 }
 
 // Plan observes the clusters, acquires no lease, and changes and writes nothing. It returns the error of a run that
-// could not begin. The code is fault.CleanupRefused if the cluster manages others and they are not to be deleted too.
+// could not begin. The code is fault.CleanupRefused if there are workload clusters that the run must not or cannot
+// delete.
 func (d *Run) Plan(ctx context.Context) (Plan, error) {
 	p := Plan{Namespace: d.Scope.Namespace, Cluster: d.Scope.Cluster, Machines: []string{},
 		WorkloadClusters: []string{}}

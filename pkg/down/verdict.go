@@ -76,7 +76,7 @@ func judge(observed clusters.Observation, r request) verdict {
 }
 
 // inBootstrap judges if the Cluster is active in the bootstrap cluster. That cluster can delete it, unless the
-// management cluster acts on it too.
+// management cluster may act on it too.
 func (o observation) inBootstrap(r request) verdict {
 	gone := verdict{decision: remove,
 		reason: "the bootstrap cluster holds the definition: the Cluster is deleted there"}

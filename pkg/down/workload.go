@@ -15,7 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// otherClusters are the workload clusters that the management cluster manages.
+// otherClusters finds the workload clusters that the management cluster or the bootstrap cluster manages.
 type otherClusters struct {
 	scope       clusters.Scope
 	environment string
@@ -80,7 +80,8 @@ func (o otherClusters) findDeletable(ctx context.Context, observed clusters.Obse
 	return all, nil
 }
 
-// workloadClusters deletes the workload clusters with the management cluster's controllers, if the user confirmed it.
+// workloadClusters deletes the workload clusters if the user confirmed it: the controllers of the cluster that holds
+// them delete their machines.
 type workloadClusters struct {
 	world    world
 	others   otherClusters
@@ -133,7 +134,7 @@ func (w workloadClusters) requireMovable(ctx context.Context) error {
 	return nil
 }
 
-// The suffix marks this suspension as permanent: a finished move does not resume it.
+// permanentSuspension is the suffix of a suspension that a finished move does not resume.
 const permanentSuspension = "/down"
 
 // deleteAll deletes the workload clusters of a cluster, one after the other.
