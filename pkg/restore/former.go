@@ -56,8 +56,8 @@ var formerStates = []formerState{formerEmpty, formerMoved, formerSilent, formerC
 // formerTimeout limits all requests to that cluster through one kubeconfig.
 const formerTimeout = 20 * time.Second
 
-// probeFormer checks the cluster that was backed up: through the backup's kubeconfig, through --former-kubeconfig and
-// the one that `up` kept. A forged backup could name a cluster of the forger's choice. It changes nothing there.
+// probeFormer checks the cluster that was backed up, and changes nothing there. It uses the backup's kubeconfig,
+// --former-kubeconfig and the one that `up` kept, because a forged backup could name a cluster of the forger's choice.
 func (input Input) probeFormer(ctx context.Context) formerManagement {
 	fromBackup := input.managerKubeconfig()
 	m := formerManagement{state: formerSilent, err: errors.New("the backup holds no kubeconfig of it")}

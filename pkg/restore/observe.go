@@ -81,7 +81,8 @@ func (r *restoration) readOtherNamespace(ctx context.Context, want record.Entry)
 	return u, nil
 }
 
-// place sorts Clusters and ClusterClasses by whether they are active, and by who paused them.
+// place sorts Clusters by whether they are active, and by who paused them. Of ClusterClasses it keeps only those that a
+// restore paused.
 func (s *targetState) place(want record.Entry, u *unstructured.Unstructured) {
 	group := want.Object().Key().Group
 	if u == nil || group != clusterv1.GroupVersion.Group {

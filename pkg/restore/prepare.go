@@ -105,8 +105,8 @@ func (input Input) ofBackup(err error) error {
 	return fault.Join(wrong...)
 }
 
-// checkKinds refuses a target without the definitions that clusterctl needs to find the objects, in the version in
-// which they were saved.
+// checkKinds refuses a target without the CRDs that clusterctl needs to create the objects, in the version in which
+// they were saved.
 func (input Input) checkKinds(target *pivot.Target) []error {
 	if !target.HasClusterAPI() {
 		return []error{fault.New(fault.RestoreRefused, "the target has no Cluster API",
@@ -151,7 +151,8 @@ func (r *restoration) conflict() error {
 	return fault.Join(wrong...)
 }
 
-// checkTarget refuses other versions of providers, and what the rules of a move refuse on a target.
+// checkTarget refuses providers that are missing, of another version or not ready. It also refuses what the rules about
+// permissions and webhooks refuse.
 func (input Input) checkTarget(ctx context.Context, observed *pivot.Target) (error, error) {
 	m := input.Backup.Manifest
 	target := backup.Target{Namespace: m.Namespace, Cluster: m.Cluster} // the target is another cluster by design

@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
-// refusal returns why the machines may have another manager; nil if they have none. --force passes a silent, moved-out
-// or empty cluster, never one that still holds Clusters.
+// refusal returns why the machines may have another manager; nil if they have none. --force passes only a silent,
+// moved-out or empty cluster.
 func (m formerManagement) refusal(input Input) error {
 	name := input.Backup.Manifest.Cluster
 	subject := fmt.Sprintf("the management cluster %s, which the backup is of,", name)

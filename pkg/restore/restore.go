@@ -18,7 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// Input is what Restore needs. All fields but Log and Ask are required.
+// Input is what Run and Check need. A field is required unless its comment says otherwise.
 type Input struct {
 	Backup *backup.Backup
 	Path   string // of the backup: a folder, or an encrypted file
@@ -30,11 +30,12 @@ type Input struct {
 	// statements count.
 	Verified bool
 	// Former are other kubeconfigs of the cluster that was backed up: an earlier run kept them, or a person has them.
+	// There may be none.
 	Former []Former
 	// StateFolder is the folder in which runs on this machine keep the records of moves of that cluster; "" means none.
 	StateFolder string
-	// Force means that a person says that the cluster that was backed up is gone for good. It passes only a silent,
-	// moved-out or empty cluster, never one that still holds Clusters.
+	// Force means that a person says that the cluster that was backed up is gone for good. It passes a silent,
+	// moved-out or empty cluster and an unverified move, and no other refusal.
 	Force   bool
 	Restore Restorer
 	// Ask connects to the cluster that was backed up. Nil means over the network.
@@ -55,7 +56,7 @@ type Restorer func(ctx context.Context, input capi.RestoreInput) error
 type Result struct {
 	Already    bool          // an earlier run had finished the restore
 	Clusters   []capi.Object // that are active on the target now
-	Objects    int           // of the backup, on the target
+	Objects    int           // of the backup's section Objects, on the target
 	References []capi.Object // that were created
 	Warnings   []string      // what a person should compare
 }
@@ -69,8 +70,8 @@ func Check(ctx context.Context, input Input) error {
 }
 
 // Run creates the objects of a backup in a management cluster that holds none of them. The Clusters stay paused
-// until all objects exist and match the backup, and the cluster that was backed up was checked again. Restore may be
-// interrupted and repeated: the next run finds from the target how far it came.
+// until all objects exist and match the backup, and the cluster that was backed up was checked again. Run may be
+// interrupted and repeated: the next one finds from the target how far it came.
 func Run(ctx context.Context, input Input) (Result, error) {
 	if input.Log == nil {
 		input.Log = func(string) {}
@@ -119,8 +120,8 @@ func (r *restoration) create(ctx context.Context) error {
 	return nil
 }
 
-// release creates what the objects refer to, and resumes what is paused. Right before, it checks again whether another
-// cluster manages the machines.
+// release creates what the objects refer to, and resumes what the restore has paused. Right before it resumes, it
+// checks again whether the cluster that was backed up may act on the machines.
 func (r *restoration) release(ctx context.Context, result *Result) error {
 	created, warnings, err := r.references(ctx)
 	result.References, result.Warnings = created, append(result.Warnings, warnings...)
