@@ -11,8 +11,7 @@ import (
 )
 
 // managementCluster installs the release in the bootstrap cluster and follows it until the API server of the management
-// cluster answers. It does not wait until that cluster is Available: the phase
-// managementAvailable does.
+// cluster answers. It does not wait until that cluster is Available: the phase managementAvailable does.
 type managementCluster struct {
 	world    world
 	releases releases
@@ -43,7 +42,7 @@ func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) er
 	if err != nil {
 		return err
 	}
-	// A pivot that was begun and has moved nothing ends when the release is applied: that resumes Flux.
+	// Applying the release resumes Flux, and so cancels a pivot that was begun and has moved nothing.
 	if wanted != begun {
 		wanted = beforePivot
 	}

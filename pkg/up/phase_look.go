@@ -10,7 +10,7 @@ import (
 )
 
 // look finds how far an earlier run got, and refuses if that is not known. It starts stopped containers, acquires
-// leases and saves the kubeconfig. The later phases rely on its verdict.
+// leases and saves the kubeconfig.
 type look struct {
 	decider *decider
 	engine  *docker.Client

@@ -45,7 +45,7 @@ type world interface {
 const (
 	PhaseLook             = "look"              // after it, the run knows the stored values
 	PhaseImages           = "images"            // changes the Docker engine only
-	PhaseBootstrapCluster = "bootstrap-cluster" // a dry run that would do this phase also does the removal
+	PhaseBootstrapCluster = "bootstrap-cluster" // if it is pending in a dry run, so is the removal
 	PhaseSelfManagement   = "self-management"   // after it, the cluster counts as built
 	PhaseBootstrapRemoval = "bootstrap-removal" // see PhaseBootstrapCluster
 )

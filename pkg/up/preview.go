@@ -59,8 +59,8 @@ func (d *decider) observeForPreview(ctx context.Context) (clusters.Observation, 
 	return o, notPossible
 }
 
-// checkPreview returns why no pivot can be shown: one of the two clusters does not exist, is not known, or is not
-// managed by cluster-init, or a teardown was requested. Otherwise a preview is possible, whatever the clusters hold.
+// checkPreview returns why no pivot can be shown: a teardown was requested, or one of the two clusters does not exist,
+// is not known, or is not managed by cluster-init. A finished pivot can be shown without the bootstrap cluster.
 func checkPreview(o clusters.Observation, v verdict, r request) error {
 	both := o.Bootstrap.Cluster != nil && o.Management.Cluster != nil
 	switch {

@@ -24,8 +24,9 @@ type builtMachines struct {
 	built  bool  // machines of the last values exist, or may exist
 }
 
-// machines lists the machines of the cluster. Before the pivot the cluster counts as built if the provider reports
-// machines, or cannot list them. The last run may have used another provider: only the authority knows its machines.
+// machines lists the machines of the cluster. Before the pivot the cluster counts as built if the provider or the
+// authority lists machines, or the provider cannot. The last run may have used another provider, whose machines only
+// the authority knows.
 func (c changes) machines(ctx context.Context, o clusters.Observation, v verdict, authority *kube.Cluster) (
 	builtMachines, error) {
 	all, err := capi.Machines(ctx, authority, "")

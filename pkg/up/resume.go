@@ -28,8 +28,8 @@ func (u *Run) pivotMove() pivotMove {
 		now: u.decider.Now}
 }
 
-// begunPivot looks for a pivot that was begun, and refuses if there is none: only `up` creates what is missing before a
-// pivot.
+// begunPivot finds a pivot that was begun or is finished, and refuses if there is none: only `up` creates what is
+// missing before a pivot.
 type begunPivot struct {
 	decider     *decider
 	environment string

@@ -21,8 +21,8 @@ import (
 )
 
 // RollbackPhases returns the phases that move the definition back into the bootstrap cluster, in order. A rollback is a
-// pivot with the sides exchanged, and as safe. If it is killed, the next rollback finishes it. Or `up` undoes it: it
-// moves the definition into the management cluster again.
+// pivot with the sides exchanged, except that the source's providers and Machines need not be ready. If it is killed,
+// the next rollback finishes it, or `up` moves the definition into the management cluster again.
 func (u *Run) RollbackPhases() []pipeline.Phase {
 	r := rollback{decider: u.decider, move: u.pivotMove(), environment: u.Environment.Argument()}
 	return []pipeline.Phase{

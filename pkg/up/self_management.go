@@ -173,7 +173,8 @@ func (p proof) warn(report pipeline.Reporter) {
 	}
 }
 
-// merge returns the proof after one more observation. If that failed, what it did not check stays as observed before.
+// merge returns the proof after one more observation. A failed observation counts only if it is the first to show that
+// the cluster manages itself.
 func (p proof) merge(observed proof, err error) proof {
 	if err != nil && (p.manages || !observed.manages) {
 		return p

@@ -34,7 +34,7 @@ func (v *verdict) warn(warning string) {
 type decision string
 
 const (
-	fresh       decision = "fresh"   // nothing exists: create a bootstrap cluster
+	fresh       decision = "fresh"   // nothing exists, or an unfinished bootstrap cluster: create a bootstrap cluster
 	beforePivot decision = "go on"   // the bootstrap cluster answers, and the pivot is still to come
 	begun       decision = "begun"   // a pivot was begun and has moved nothing yet: the phases before it run again
 	finish      decision = "finish"  // a move was interrupted: the pivot finishes it
@@ -136,7 +136,7 @@ func bootstrapHint(o observation, r request) string {
 }
 
 // activeInBootstrap judges if the Cluster is active in the bootstrap cluster. That cluster then has the whole
-// definition, and is authoritative, unless the management cluster holds the same.
+// definition, and is authoritative, unless the management cluster holds the Cluster too.
 func (o observation) activeInBootstrap(r request) verdict {
 	switch o.Management.State {
 	case clusters.ManagementActive, clusters.ManagementPaused:
@@ -204,7 +204,7 @@ func resume(side clusters.Side, r request) string {
 		` --type merge -p '{"spec":{"paused":null}}'`
 }
 
-// moved judges if a move emptied the bootstrap cluster. Nothing in it is ever resumed.
+// moved judges if a move took the Cluster out of the bootstrap cluster. Nothing in it is ever resumed.
 func (o observation) moved(r request) verdict {
 	switch o.Management.State {
 	case clusters.ManagementActive:
@@ -256,7 +256,7 @@ func (o observation) leftovers(r request) verdict {
 			"Machine or an infrastructure object its server is deleted.")}
 }
 
-// withoutDefinition judges if the bootstrap cluster does not exist or never held anything.
+// withoutDefinition judges if the bootstrap cluster does not exist, was never finished, or holds no definition.
 func (o observation) withoutDefinition(r request) verdict {
 	switch o.Management.State {
 	case clusters.ManagementActive:
