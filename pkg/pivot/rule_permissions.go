@@ -95,7 +95,8 @@ func (v *view) checkNamespace(ctx context.Context, side clusters.Side) ([]*Refus
 	refusal := &Refusal{
 		Rule: RulePermissions, Object: "namespace " + v.scope.Namespace + " of the " + string(AtTarget),
 		Reason: "does not exist, and the user of the kubeconfig may not create it",
-		Remedy: "Have an administrator create it: kubectl create namespace " + v.scope.Namespace,
+		Remedy: "Have an administrator create it: kubectl" + option("--kubeconfig", side.Kubeconfig) +
+			" create namespace " + v.scope.Namespace,
 	}
 	switch exists, err := capi.NamespaceExists(ctx, side.Client, v.scope.Namespace); {
 	case apierrors.IsForbidden(err): // clusterctl must read it, too

@@ -67,6 +67,9 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			r *restoring) {
 			r.old = movedOut(t, oldCluster(t, nil, true, true))
 		}, fault.RestoreRefused, "was moved out of it", "--force mgmt"},
+		"its definition was moved out of it, and a person resumed Flux": {func(t *testing.T, r *restoring) {
+			r.old, r.Force = movedOut(t, oldCluster(t, nil, false, true)), true
+		}, fault.RestoreRefused, "not suspended: helmrelease telco-cloud-init", ""},
 		"and that is gone for good": {func(t *testing.T, r *restoring) {
 			r.old, r.Force = movedOut(t, oldCluster(t, nil, true, true)), true
 		}, "", "", ""},

@@ -137,11 +137,11 @@ func (m *formerManagement) read(ctx context.Context, c client.Client, input Inpu
 		case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		case err != nil:
 			return fmt.Errorf("read %s %s/%s: %w", o.kind, flux.Namespace, o.name, err)
+		case !suspended: // whatever the annotation says: a person may have resumed it
+			m.active = append(m.active, strings.ToLower(o.kind)+" "+o.name)
 		case u.GetAnnotations()[owned.SuspendedAnnotation] == owned.SuspendedFor(input.Backup.Manifest.Namespace,
 			input.Backup.Manifest.Cluster):
 			m.moved = true
-		case !suspended:
-			m.active = append(m.active, strings.ToLower(o.kind)+" "+o.name)
 		}
 	}
 	return nil
