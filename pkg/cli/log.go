@@ -19,7 +19,7 @@ func sanitized(raw, s Streams) (Streams, func()) {
 	s.binary = s.Out
 	s.Out = oneline.NewWriter(s.Out, out, nil)
 	s.Err = onScreen(raw.Err, s.Err, writer, s.known.text)
-	return s, func() { within(sayBound, func() { _ = writer.Close() }) }
+	return s, func() { within(func() { _ = writer.Close() }) }
 }
 
 // logOf returns how a CI system reads a stream. It reads no commands from a regular file.

@@ -91,13 +91,13 @@ func TestAnInterruptOnAStuckTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &stopped{released: make(chan struct{})}
 		began := time.Now()
-		within(sayBound, func() { _, _ = io.WriteString(out, "interrupted") })
+		within(func() { _, _ = io.WriteString(out, "interrupted") })
 		if took := time.Since(began); took != sayBound {
 			t.Errorf("it took %s, want %s", took, sayBound)
 		}
 		close(out.released)
 		synctest.Wait()
-		within(sayBound, func() { _, _ = io.WriteString(out, ", once more") })
+		within(func() { _, _ = io.WriteString(out, ", once more") })
 		if took := time.Since(began); took != sayBound || out.taken.String() != "interrupted, once more" {
 			t.Errorf("after %s: %s", took, out.taken.String())
 		}

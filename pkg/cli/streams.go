@@ -50,7 +50,7 @@ func interruptible(ctx context.Context, says io.Writer) (_ context.Context, fini
 		select {
 		case <-signals:
 			signal.Stop(signals) // before the message, whose reader may send the second one
-			within(sayBound, func() {
+			within(func() {
 				fmt.Fprintln(says, "interrupted: finishing the current step; press Ctrl-C again to exit at once")
 			})
 			cancel()
@@ -63,11 +63,11 @@ func interruptible(ctx context.Context, says io.Writer) (_ context.Context, fini
 // sayBound limits how long a blocked terminal can delay an interrupt.
 const sayBound = time.Second
 
-// within returns when say does, or after a bound: a terminal may be blocked, for example by Ctrl-S.
-func within(bound time.Duration, say func()) {
+// within returns when say does, or after sayBound: a terminal may be blocked, for example by Ctrl-S.
+func within(say func()) {
 	said := make(chan struct{})
 	go func() { defer close(said); say() }()
-	timer := time.NewTimer(bound)
+	timer := time.NewTimer(sayBound)
 	defer timer.Stop()
 	select {
 	case <-said:
