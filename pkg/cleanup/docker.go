@@ -48,11 +48,11 @@ func Discover(ctx context.Context, engine Engine, t Target) (Plan, error) {
 
 // findNodes finds the nodes of the bootstrap cluster, the machines, and their load balancer.
 func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
-	for _, of := range []struct {
+	for _, group := range []struct {
 		cluster  string
 		nodeKind Kind
 	}{{owned.BootstrapCluster(t.Cluster), BootstrapNode}, {t.Cluster, Machine}} {
-		cluster, nodeKind := of.cluster, of.nodeKind
+		cluster, nodeKind := group.cluster, group.nodeKind
 		containers, err := labelled(ctx, engine, kind.ClusterLabel+"="+cluster)
 		if err != nil {
 			return err

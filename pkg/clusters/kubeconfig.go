@@ -15,7 +15,7 @@ import (
 )
 
 // save writes the management cluster's kubeconfig to the user's path and to the state folder, where cleanup finds it.
-// It leaves a user's file unchanged if up cannot have written it.
+// A file of the user's own stays as it is.
 func (w *World) save(kubeconfig []byte) error {
 	for _, path := range w.kubeconfigPaths() {
 		if content, err := os.ReadFile(path); err == nil &&

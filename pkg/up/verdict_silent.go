@@ -131,3 +131,32 @@ func (o observation) silentManagement(r request, because string) verdict {
 	}
 	return verdict{decision: refuse, retryable: true, refusal: fault.Retryable(err, fault.ClusterUnreachable, hint)}
 }
+
+func (o observation) silentBootstrap(r request) verdict {
+	what := "the bootstrap cluster exists, and its content is not known"
+	if o.Bootstrap.NotChecked {
+		what = "it is not known whether a bootstrap cluster exists, and what it holds"
+	}
+	return verdict{decision: refuse, retryable: fault.CodeOf(o.Bootstrap.Err) != fault.Usage, refusal: fault.Wrap(
+		fmt.Errorf("%s: %w", what, o.Bootstrap.Err), fault.CodeOr(o.Bootstrap.Err, fault.ClusterUnreachable),
+		bootstrapHint(o, r))}
+}
+
+func bootstrapHint(o observation, r request) string {
+	if o.Bootstrap.Remedy != "" {
+		return o.Bootstrap.Remedy
+	}
+	if r.bootstrapContainer == "" {
+		return fault.HintOf(o.Bootstrap.Err)
+	}
+	if o.Management.State == clusters.ManagementActive {
+		return "See why: docker logs " + r.bootstrapContainer +
+			". The management cluster holds its own definition: if the bootstrap cluster held nothing else, " +
+			"delete it with docker rm -f -v " + r.bootstrapContainer + ", and run the same command again."
+	}
+	return "See why: docker logs " + r.bootstrapContainer +
+		". It may hold the only definition of the management cluster, so do not " +
+		"delete it: run docker restart " + r.bootstrapContainer +
+		" and the same command again. If nothing of the environment is needed, run cluster-init cleanup " +
+		r.environment + "."
+}
