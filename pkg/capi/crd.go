@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // MoveLabel is the label key that a CRD must carry for clusterctl to see its objects, with any value.
@@ -35,35 +37,20 @@ func (c CRD) Resource() string {
 	return resource
 }
 
-// crdDoc is the part of a CRD that is read: its schemas are dropped while decoding.
-type crdDoc struct {
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              struct {
-		Group string `json:"group"`
-		Scope string `json:"scope"`
-		Names struct {
-			Kind string `json:"kind"`
-		} `json:"names"`
-		Versions []struct {
-			Name    string `json:"name"`
-			Served  bool   `json:"served"`
-			Storage bool   `json:"storage"`
-		} `json:"versions"`
-	} `json:"spec"`
-}
-
 // LabelledCRDs returns the CRDs that carry MoveLabel, by name.
 func LabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
+	definitions, err := kube.Definitions(ctx, c, client.HasLabels{MoveLabel})
+	if err != nil {
+		return nil, err
+	}
 	var crds []CRD
-	err := listEach(ctx, c, crdKind, func(u *unstructured.Unstructured) error {
-		crd, err := readCRD(u)
-		if err == nil && crd.GVK.Group != clusterctlv1.GroupVersion.Group {
-			crds = append(crds, crd) // clusterctl's own inventory is never moved
+	for _, d := range definitions {
+		if d.Spec.Group != clusterctlv1.GroupVersion.Group { // clusterctl's own inventory is never moved
+			crds = append(crds, readCRD(d))
 		}
-		return err
-	}, client.HasLabels{MoveLabel})
+	}
 	slices.SortFunc(crds, func(a, b CRD) int { return strings.Compare(a.Name, b.Name) })
-	return crds, err
+	return crds, nil
 }
 
 // servedKinds returns the CRDs that carry MoveLabel, by name, with the version that the API server prefers. It leaves
@@ -112,16 +99,11 @@ func UnlabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
 		if _, labelled := item.Labels[MoveLabel]; labelled || !isProviderCRD(item) {
 			continue
 		}
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(crdKind)
-		if err := c.Get(ctx, client.ObjectKey{Name: item.Name}, u); err != nil {
+		var crd apiextensionsv1.CustomResourceDefinition
+		if err := c.Get(ctx, client.ObjectKey{Name: item.Name}, &crd); err != nil {
 			return nil, fmt.Errorf("get CustomResourceDefinition %s: %w", item.Name, err)
 		}
-		crd, err := readCRD(u)
-		if err != nil {
-			return nil, err
-		}
-		crds = append(crds, crd)
+		crds = append(crds, readCRD(crd))
 	}
 	slices.SortFunc(crds, func(a, b CRD) int { return strings.Compare(a.Name, b.Name) })
 	return crds, nil
@@ -145,14 +127,10 @@ func isProviderCRD(crd metav1.PartialObjectMetadata) bool {
 		strings.HasSuffix(group, "."+clusterv1.GroupVersion.Group)
 }
 
-func readCRD(u *unstructured.Unstructured) (CRD, error) {
-	doc, err := as[crdDoc](u)
-	if err != nil {
-		return CRD{}, err
-	}
-	crd := CRD{Name: doc.Name, Labels: doc.Labels, Namespaced: doc.Spec.Scope == "Namespaced"}
-	crd.GVK = schema.GroupVersionKind{Group: doc.Spec.Group, Kind: doc.Spec.Names.Kind}
-	for _, v := range doc.Spec.Versions {
+func readCRD(d apiextensionsv1.CustomResourceDefinition) CRD {
+	crd := CRD{Name: d.Name, Labels: d.Labels, Namespaced: d.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		GVK: schema.GroupVersionKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind}}
+	for _, v := range d.Spec.Versions {
 		if v.Storage {
 			crd.GVK.Version = v.Name
 		}
@@ -160,5 +138,5 @@ func readCRD(u *unstructured.Unstructured) (CRD, error) {
 			crd.Served = append(crd.Served, v.Name)
 		}
 	}
-	return crd, nil
+	return crd
 }

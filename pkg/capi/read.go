@@ -12,9 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pageSize is the number of objects in one list request: CRDs have schemas of up to a megabyte each, and the whole list
-// would be a large part of the memory that the CLI may use.
-const pageSize = 20
+// pageSize is the number of objects in one list request: a Secret can have a megabyte.
+const pageSize = 100
 
 // listEach calls visit for every object of the kind. A kind that the cluster does not know has no objects.
 func listEach(ctx context.Context, c client.Reader, gvk schema.GroupVersionKind,

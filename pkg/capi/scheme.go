@@ -3,20 +3,21 @@ package capi
 import (
 	"fmt"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // NewScheme returns a scheme with the types that a move handles: Kubernetes' own, CRDs, Cluster API's, clusterctl's.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, clusterv1.AddToScheme,
+		clientgoscheme.AddToScheme, kube.AddDefinitions, clusterv1.AddToScheme,
 		addonsv1.AddToScheme, controlplanev1.AddToScheme, clusterctlv1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {

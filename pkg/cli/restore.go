@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -209,13 +208,17 @@ func (o *restoreOptions) target() (restore.Input, error) {
 	if err != nil {
 		return refuse(fmt.Errorf("read --kubeconfig: %w", err))
 	}
-	target, err := kube.Connect("target", text, runtime.NewScheme())
+	scheme, err := capi.NewScheme()
+	if err != nil {
+		return refuse(err)
+	}
+	target, err := kube.Connect("target", text, scheme)
 	if err != nil {
 		return refuse(fmt.Errorf("read --kubeconfig %s: %w", o.kubeconfig, err))
 	}
 	config := rest.CopyConfig(target.Config)
 	config.Timeout = 30 * time.Second // of one request
-	c, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})
+	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return refuse(fmt.Errorf("read --kubeconfig: %w", err))
 	}

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -127,7 +126,11 @@ func (j job) side(path string, s *striker) (clusters.Side, error) {
 	config.QPS = -1
 	seen := &struckSide{striker: s}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return connection{seen, next} })
-	c, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})
+	scheme, err := capi.NewScheme()
+	if err != nil {
+		return clusters.Side{}, err
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
 	return clusters.Side{Client: c, Config: config, Kubeconfig: path}, err
 }
 

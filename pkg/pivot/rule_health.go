@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
@@ -82,7 +83,11 @@ func refusalsOf(findings []readiness.Finding) []*Refusal {
 
 // connected returns a connection to a side that also reads typed objects.
 func connected(side clusters.Side) (*kube.Cluster, error) {
-	typed, err := client.New(side.Config, client.Options{})
+	scheme, err := capi.NewScheme()
+	if err != nil {
+		return nil, err
+	}
+	typed, err := client.New(side.Config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, err
 	}

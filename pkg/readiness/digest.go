@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// digest keeps who last wrote those objects whose writers a judge needs. It drops what no judge reads: all managed
-// fields, and the schemas of definitions.
+// digest keeps who last wrote those objects whose writers a judge needs. It drops all managed fields, which no judge
+// reads.
 func (o *observing) digest() {
 	for _, u := range o.seen.Objects {
 		r := health.RefOf(u)
@@ -22,9 +22,6 @@ func (o *observing) digest() {
 			}
 		}
 		u.SetManagedFields(nil)
-		if r.Kind == "CustomResourceDefinition" {
-			withoutSchemas(u)
-		}
 	}
 }
 
@@ -50,15 +47,4 @@ func writeOf(u *unstructured.Unstructured) Write {
 
 func setsReplicas(entry metav1.ManagedFieldsEntry) bool {
 	return entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.GetRawBytes(), []byte(`"f:replicas"`))
-}
-
-func withoutSchemas(crd *unstructured.Unstructured) {
-	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
-	for _, version := range mapsOf(versions) {
-		delete(version, "schema")
-		delete(version, "additionalPrinterColumns")
-	}
-	_ = unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions")
-	unstructured.RemoveNestedField(crd.Object, "metadata", "annotations",
-		"kubectl.kubernetes.io/last-applied-configuration")
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
@@ -49,7 +50,7 @@ func healthy(t *testing.T) Observation {
 		t.Fatal(err)
 	}
 	o := Observation{Cluster: "management", At: noon, Local: noon, Objects: objectsOf(t, string(content))}
-	for _, kind := range slices.Concat(builtInKinds(), namedKinds()) {
+	for _, kind := range slices.Concat(builtInKinds(), namedKinds(), []kube.Served{definitionKind()}) {
 		o.Kinds = append(o.Kinds, schema.GroupKind{Group: kind.Resource.Group, Kind: kind.Kind})
 	}
 	for _, u := range o.Objects {

@@ -12,7 +12,7 @@ func ownGroups() []string {
 	return []string{"toolkit.fluxcd.io", "cluster.x-k8s.io", "cert-manager.io", "k-orc.cloud"}
 }
 
-// builtInKinds are the kinds of Kubernetes that components consist of or use.
+// builtInKinds are the kinds of Kubernetes that components consist of or use, without CustomResourceDefinitions.
 func builtInKinds() []kube.Served {
 	var kinds []kube.Served
 	add := func(group string, namespaced bool, names ...string) {
@@ -31,12 +31,16 @@ func builtInKinds() []kube.Served {
 	add("networking.k8s.io", true, "NetworkPolicy", "networkpolicies")
 	add("admissionregistration.k8s.io", false, "ValidatingWebhookConfiguration",
 		"validatingwebhookconfigurations", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations")
-	add("apiextensions.k8s.io", false, "CustomResourceDefinition", "customresourcedefinitions")
 	add("apiregistration.k8s.io", false, "APIService", "apiservices")
 	add("storage.k8s.io", false, "StorageClass", "storageclasses")
 	add("rbac.authorization.k8s.io", false, "ClusterRoleBinding", "clusterrolebindings")
 	add("rbac.authorization.k8s.io", true, "RoleBinding", "rolebindings")
 	return kinds
+}
+
+func definitionKind() kube.Served {
+	return kube.Served{Resource: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+		Resource: "customresourcedefinitions"}, Kind: "CustomResourceDefinition"}
 }
 
 // namedKinds are those of which only the metadata is read: existence is enough, and no secret is fetched for it.

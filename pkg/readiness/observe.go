@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
 
@@ -77,7 +78,7 @@ func (o *observing) lists(ctx context.Context) {
 	if err != nil {
 		o.notChecked("Secrets and ConfigMaps of the %s cluster: %v", o.Name, err)
 	}
-	questions := []question{o.events}
+	questions := []question{o.events, o.definitions}
 	for _, kind := range slices.Concat(served, builtInKinds()) {
 		questions = append(questions, func(ctx context.Context) { o.list(ctx, kind) })
 	}
@@ -100,6 +101,22 @@ func (o *observing) list(ctx context.Context, kind kube.Served) {
 		objects[i] = &list.Items[i]
 	}
 	o.found(kind, objects)
+}
+
+func (o *observing) definitions(ctx context.Context) {
+	crds, err := kube.Definitions(ctx, o.Client)
+	objects := make([]*unstructured.Unstructured, len(crds))
+	for i := range crds {
+		if err == nil {
+			objects[i] = &unstructured.Unstructured{}
+			objects[i].Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(&crds[i])
+		}
+	}
+	if err != nil {
+		o.notChecked("customresourcedefinitions.apiextensions.k8s.io of the %s cluster: %v", o.Name, err)
+		return
+	}
+	o.found(definitionKind(), objects)
 }
 
 func (o *observing) names(ctx context.Context, client metadata.Interface, kind kube.Served) {
