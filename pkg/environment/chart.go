@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/definitions"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -62,7 +61,7 @@ func (e *Environment) Values(phase Phase) map[string]any { return copyMap(e.sett
 // settle sets the values of the environment, and all that is read from them.
 func (e *Environment) settle(effective documents) {
 	e.effective = effective.normalized()
-	e.stored = e.effective
+	e.stored, e.rendered = e.effective, nil
 	e.settled = map[Phase]map[string]any{Bootstrap: e.coalesced(Bootstrap), Management: e.coalesced(Management)}
 	e.spec, e.git = decode[Spec](e.settled[Management]), decode[gitValues](e.settled[Management])
 	cluster, _ := e.settled[Management]["cluster"].(map[string]any)
@@ -95,6 +94,13 @@ var release = helm.Release{Name: ReleaseName, Namespace: Namespace}
 // Render returns the objects that the chart makes in a phase. overrides is the HelmRelease's own spec.values, which win
 // over all others. The error is a fault.
 func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstructured.Unstructured, error) {
+	if kept, is := e.rendered[phase]; is && len(overrides) == 0 {
+		objects := make([]*unstructured.Unstructured, len(kept.objects))
+		for i, object := range kept.objects {
+			objects[i] = object.DeepCopy()
+		}
+		return objects, nil
+	}
 	given := merge(e.given(phase), overrides)
 	settled, err := e.chart.Values(given)
 	if err != nil {
@@ -103,28 +109,8 @@ func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstruct
 	if err := e.checkSchema(settled); err != nil {
 		return nil, err
 	}
-	rendered, err := e.chart.Render(release, given)
-	if err != nil {
-		return nil, fault.Join(e.explain(phase, err)...)
-	}
-	var objects []*unstructured.Unstructured
-	for _, name := range sortedKeys(rendered) {
-		if !strings.HasSuffix(name, ".yaml") {
-			continue
-		}
-		for _, document := range strings.Split(rendered[name], "\n---\n") {
-			var object map[string]any
-			if err := yaml.Unmarshal([]byte(document), &object); err != nil {
-				return nil,
-					fault.Wrap(fmt.Errorf("the chart renders invalid YAML for %s in phase %s: %w", name, phase, err),
-						fault.ValuesInvalid, "Find the value that needs quotes.")
-			}
-			if len(object) > 0 {
-				objects = append(objects, &unstructured.Unstructured{Object: object})
-			}
-		}
-	}
-	return objects, checkUnique(objects)
+	r, err := e.render(phase, e.chart, given)
+	return r.objects, err
 }
 
 // checkUnique refuses two objects of one name: Helm would refuse them later, or apply only one of them.

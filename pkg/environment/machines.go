@@ -57,7 +57,7 @@ func TemplatesOf(variables map[string]string) Templates {
 // definition is the Kustomization of the component `cluster`, whether or not the values are consistent.
 func (e *Environment) definition() (*unstructured.Unstructured, error) {
 	unchecked := *e
-	unchecked.schema = nil
+	unchecked.schema, unchecked.rendered = nil, nil
 	unchecked.chart = e.chart.Only(func(template string) bool {
 		return isNamedTemplates(template) || template == "templates/kustomizations.yaml"
 	})

@@ -1,7 +1,6 @@
 package environment
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -53,23 +52,4 @@ func (e *Environment) Warnings() ([]string, error) {
 		}
 	}
 	return all, nil
-}
-
-// isNamedTemplates reports whether a file of the chart only defines templates for others.
-func isNamedTemplates(file string) bool { return strings.HasSuffix(file, ".tpl") }
-
-// renderTemplate returns the result of one of the chart's named templates.
-func (e *Environment) renderTemplate(phase Phase, name string) (string, error) {
-	alone := e.chart.Only(isNamedTemplates).
-		With("templates/alone", fmt.Sprintf(`{{ include "telco-cloud-init.%s" . }}`, name))
-	rendered, err := alone.Render(release, e.given(phase))
-	if err != nil {
-		return "", fmt.Errorf("read %s from chart %s: %w", name, ReleaseName, err)
-	}
-	for file, text := range rendered {
-		if strings.HasSuffix(file, "/alone") {
-			return strings.TrimSpace(text), nil
-		}
-	}
-	return "", fmt.Errorf("read %s from chart %s: it rendered nothing", name, ReleaseName)
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// validate returns the mistakes in the effective values in either phase, each once. It renders the whole chart only if
-// all other checks pass, since rendering stops at its first error.
+// validate returns the mistakes in the effective values in either phase, each once. Without mistakes it keeps what the
+// chart renders. Rendering stops at its first error: if there is one, or a mistake elsewhere, only the chart's own
+// checks run.
 func (e *Environment) validate() error {
 	if err := e.checkTemplates(); err != nil {
 		return err
@@ -16,18 +17,20 @@ func (e *Environment) validate() error {
 		return e.unquote(fault.Join(e.checkNames(), e.checkSchema(e.settled[Management])))
 	}
 	schema := fault.Join(e.checkSchema(e.settled[Bootstrap]), e.checkSchema(e.settled[Management]))
-	chart := e.checkChart(schema == nil)
-	problems := fault.Join(e.checkNames(), schema, chart, e.checkNeeded(chart), e.checkNetworks(), e.checkMirrors(),
-		e.checkProxies())
-	if problems != nil {
+	before, after := fault.Join(e.checkNames(), schema), fault.Join(e.checkNetworks(), e.checkMirrors(), e.checkProxies())
+	var all map[Phase]rendering
+	var failed, chart error
+	if before == nil && after == nil {
+		all, failed = e.renderAll()
+	}
+	if all == nil {
+		chart = e.checkChart(schema == nil)
+	}
+	if problems := fault.Join(before, chart, e.checkNeeded(chart), after); problems != nil {
 		return e.unquote(problems)
 	}
-	for _, phase := range []Phase{Bootstrap, Management} {
-		if _, err := e.Render(phase, nil); err != nil {
-			return e.unquote(err)
-		}
-	}
-	return nil
+	e.rendered = all
+	return e.unquote(failed)
 }
 
 // inPhase matches the phase in a message of the chart.
