@@ -3,7 +3,6 @@
 package pivot_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -23,8 +22,8 @@ func TestAMoveBackThatIsCutOff(t *testing.T) {
 		side, method string
 		after        int64
 	}{
-		"creating": {"source", "POST", 20},
-		"deleting": {"target", "DELETE", 3},
+		"creating": {"target", "POST", 20},
+		"deleting": {"source", "DELETE", 3},
 	} {
 		for _, direction := range []string{"back", "forth"} {
 			t.Run(name+" then "+direction, func(t *testing.T) {
@@ -36,12 +35,7 @@ func TestAMoveBackThatIsCutOff(t *testing.T) {
 				s.reconciled(s.Target.Client)
 				back := s.Input
 				back.Source, back.Target, back.Back, back.Flux = s.Target, s.Source, true, &fakeFlux{}
-				// The cut counts by side: what is created now is created at the former source.
-				from, to := cut(back.Target.Config, back.Source.Config, at.side, at.method, at.after)
-				back.Move = func(ctx context.Context, in capi.MoveInput) error {
-					in.From, in.To, in.Timeout = to, from, 10*time.Second
-					return capi.Move(ctx, in)
-				}
+				back.Move = cut(at.side, at.method, at.after)
 				if _, err := pivot.Run(t.Context(), back); fault.CodeOf(err) != fault.PivotFailed {
 					t.Fatalf("it was not interrupted: %v", err)
 				}

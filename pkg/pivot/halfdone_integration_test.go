@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -23,34 +22,41 @@ type cutOff struct {
 	next  http.RoundTripper
 	match func(*http.Request) bool
 	left  *atomic.Int64
-	gone  *atomic.Bool
+	gone  context.Context
+	kill  context.CancelFunc
 }
 
 func (c cutOff) RoundTrip(r *http.Request) (*http.Response, error) {
 	if c.match(r) && c.left.Add(-1) < 0 {
-		c.gone.Store(true)
+		c.kill()
 	}
-	if c.gone.Load() {
+	if c.gone.Err() != nil {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
 	}
 	return c.next.RoundTrip(r)
 }
 
-// cut returns copies of both configs which go dead, together, after n requests of the method to that side.
-func cut(source, target *rest.Config, side, method string, n int64) (*rest.Config, *rest.Config) {
-	gone, left := &atomic.Bool{}, &atomic.Int64{}
-	left.Store(n)
-	wrap := func(config *rest.Config, here bool) *rest.Config {
-		config = rest.CopyConfig(config)
-		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-			return cutOff{next: next, gone: gone, left: left, match: func(r *http.Request) bool {
-				return here && r.Method == method && strings.Contains(r.URL.Path, "/namespaces/test")
-			}}
-		})
-		return config
+// cut makes a move that goes dead, on both sides, after n requests of the method to one side.
+func cut(side, method string, n int64) func(context.Context, capi.MoveInput) error {
+	return func(ctx context.Context, in capi.MoveInput) error {
+		gone, kill := context.WithCancel(context.Background())
+		defer kill()
+		left := &atomic.Int64{}
+		left.Store(n)
+		wrap := func(config *rest.Config, here bool) *rest.Config {
+			config = rest.CopyConfig(config)
+			config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+				return cutOff{next: next, gone: gone, kill: kill, left: left, match: func(r *http.Request) bool {
+					return here && r.Method == method && strings.Contains(r.URL.Path, "/namespaces/test")
+				}}
+			})
+			return config
+		}
+		in.From, in.To = wrap(in.From, side == "source"), wrap(in.To, side == "target")
+		in.TakenOver = gone.Done() // without it, the move would retry for minutes
+		return capi.Move(ctx, in)
 	}
-	return wrap(source, side == "source"), wrap(target, side == "target")
 }
 
 const resumeCluster = `{"spec":{"paused":null}}`
@@ -90,16 +96,7 @@ func TestHalfDoneMoves(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			s := newStage(t)
-			from, to := cut(s.Source.Config, s.Target.Config, row.side, row.method, row.after)
-			bound := 5 * time.Second // what was interrupted hangs until then
-			if row.after > 9 || row.stage == pivot.StageCopied {
-				bound = 15 * time.Second // on a busy machine it takes that long to come so far
-			}
-			s.Move = func(ctx context.Context, in capi.MoveInput) error {
-				s.moves++
-				in.From, in.To, in.Timeout = from, to, bound
-				return capi.Move(ctx, in)
-			}
+			s.Move = cut(row.side, row.method, row.after)
 			_, err := pivot.Run(t.Context(), s.Input)
 			if fault.CodeOf(err) != fault.PivotFailed {
 				t.Fatalf("the move was interrupted, but Run gave %v", err)
