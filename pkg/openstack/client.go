@@ -1,11 +1,9 @@
 package openstack
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,7 +14,6 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 	sdk "github.com/gophercloud/gophercloud/v2/openstack"
 	"github.com/gophercloud/gophercloud/v2/openstack/config"
-	"github.com/gophercloud/gophercloud/v2/openstack/config/clouds"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -54,23 +51,10 @@ type Client struct {
 func Connect(ctx context.Context, cloud Cloud) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, LoginTime)
 	defer cancel()
-	// The empty options keep out OS_REGION_NAME and OS_INTERFACE of the process: the Config has them already.
-	auth, endpoint, trust, err := clouds.Parse(clouds.WithCloudName(cloud.Name),
-		clouds.WithCloudsYAML(bytes.NewReader(cloud.Config)),
-		clouds.WithRegion(""), clouds.WithEndpointType(""))
-	if err != nil { // the error may quote a secret
-		return nil, fault.New(fault.CredentialsMissing,
-			fmt.Sprintf("the clouds.yaml with cloud %q cannot be read, or has no such cloud", cloud.Name),
-			CredentialsHint)
+	auth, endpoint, trust, err := readLogin(cloud)
+	if err != nil {
+		return nil, err
 	}
-	if len(cloud.CACert) > 0 {
-		trust.RootCAs = x509.NewCertPool()
-		if !trust.RootCAs.AppendCertsFromPEM(cloud.CACert) {
-			return nil, fault.New(fault.CredentialsMissing, fmt.Sprintf("the CA certificate of cloud %q is not in PEM",
-				cloud.Name), "Set it as docs/environments/openstack.md describes.")
-		}
-	}
-	auth.AllowReauth = true
 	provider, err := config.NewProviderClient(ctx, auth, config.WithHTTPClient(newHTTPClient(trust)))
 	if err != nil {
 		return nil, explainLogin(cloud.Name, auth.IdentityEndpoint, err)

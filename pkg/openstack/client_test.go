@@ -2,12 +2,17 @@ package openstack_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -158,6 +163,55 @@ func TestConnectTrustsTheCloudsCA(t *testing.T) {
 	}
 	if _, err := openstack.Connect(t.Context(), s.Credentials(t, "OS_INSECURE", "true")); err != nil {
 		t.Errorf("unverified: %v", err)
+	}
+}
+
+// What files define, the shell does not change: neither whom the client trusts nor which certificate it shows.
+func TestConnectIgnoresTheShell(t *testing.T) {
+	var shown atomic.Int32 // client certificates
+	s := standin.New(t, func(handler http.Handler) *httptest.Server {
+		server := httptest.NewUnstartedServer(handler)
+		server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert,
+			VerifyConnection: func(state tls.ConnectionState) error {
+				shown.Add(int32(len(state.PeerCertificates)))
+				return nil
+			}}
+		server.StartTLS()
+		return server
+	})
+	folder := t.TempDir()
+	write := func(name, kind string, content []byte) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(s.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	authority := write("ca.pem", "CERTIFICATE", s.Certificate().Raw)
+	trusting, untrusting := s.Credentials(t), s.Credentials(t)
+	trusting.CACert = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+
+	t.Setenv("OS_CACERT", authority)
+	if _, err := openstack.Connect(t.Context(), untrusting); fault.CodeOf(err) != fault.CloudUnreachable ||
+		!strings.Contains(err.Error(), "its certificate is not trusted") {
+		t.Errorf("a CA of the shell: %v", err)
+	}
+	t.Setenv("OS_CACERT", filepath.Join(folder, "absent.pem"))
+	if _, err := openstack.Connect(t.Context(), trusting); err != nil {
+		t.Errorf("an absent CA of the shell: %v", err)
+	}
+	t.Setenv("OS_CACERT", "")
+	t.Setenv("OS_CERT", authority)
+	if _, err := openstack.Connect(t.Context(), trusting); err != nil {
+		t.Errorf("a client certificate of the shell, without its key: %v", err)
+	}
+	t.Setenv("OS_KEY", write("key.pem", "PRIVATE KEY", private))
+	if _, err := openstack.Connect(t.Context(), trusting); err != nil || shown.Load() > 0 {
+		t.Errorf("a client certificate of the shell: %v; the cloud saw %d", err, shown.Load())
 	}
 }
 
