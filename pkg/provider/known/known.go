@@ -72,7 +72,7 @@ func NoCredentials(ctx context.Context, name string) (value string, found bool, 
 }
 
 // Cloud returns the leftovers of the cluster in the cloud that the process's variables name, as lookup returns them.
-// Nil means that they give no usable credentials.
+// Nil means that there are no credentials. Unusable ones are an error.
 func Cloud(ctx context.Context, lookup func(string) (string, bool), namespace, cluster string) (provider.Leftovers,
 	error) {
 	return openstack.LeftoversIn(ctx, lookup, namespace, cluster)

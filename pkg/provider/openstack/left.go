@@ -2,11 +2,11 @@ package openstack
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	"github.com/cluster-init/cluster-init/pkg/fault"
 	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
 	"github.com/cluster-init/cluster-init/pkg/openstack/credentials"
 	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
@@ -41,11 +41,11 @@ func (p Provider) Leftovers(ctx context.Context) (provider.Leftovers, error) {
 }
 
 // LeftoversIn logs in to the cloud that python-openstackclient would use, with the process's variables from lookup.
-// Without credentials, and with incomplete or contradictory ones, it is nil.
+// Without credentials it is nil. Incomplete or contradictory ones are an error: they are those of some cloud.
 func LeftoversIn(ctx context.Context, lookup func(string) (string, bool), namespace, cluster string) (
 	provider.Leftovers, error) {
 	found, err := credentials.Find(lookup)
-	if fault.CodeOf(err) == fault.CredentialsMissing {
+	if errors.Is(err, credentials.ErrNone) {
 		return nil, nil
 	}
 	if err != nil {
