@@ -132,7 +132,10 @@ func (i *inspection) floatingIP(ctx context.Context) {
 		if ip.FloatingIP != wanted {
 			continue
 		}
-		if ip.PortID != "" && !i.ours(ctx, ip.PortID) {
+		if ip.PortID == "" {
+			return
+		}
+		if ours, known := i.isOurs(ctx, ip); known && !ours {
 			i.problem(hint, "floating IP %s is in use by port %s, which is not this cluster's", wanted, ip.PortID)
 		}
 		return
@@ -141,12 +144,18 @@ func (i *inspection) floatingIP(ctx context.Context) {
 		some(free))
 }
 
-// ours reports whether a port belongs to this cluster: it carries its tag, is in its network, or is at one of its
-// servers.
-func (i *inspection) ours(ctx context.Context, portID string) bool {
-	if slices.Contains(i.has.portIDs, portID) {
-		return true
+// isOurs reports whether the port that has a floating IP belongs to this cluster: it carries its tag, is in its network,
+// or is at one of its servers. If known is false, the report says which query was not answered.
+func (i *inspection) isOurs(ctx context.Context, ip floatingips.FloatingIP) (ours, known bool) {
+	if slices.Contains(i.has.portIDs, ip.PortID) {
+		return true, true
 	}
-	port, err := ports.Get(ctx, i.client.Network, portID).Extract()
-	return err == nil && slices.Contains(i.has.serverIDs, port.DeviceID)
+	port, err := ports.Get(ctx, i.client.Network, ip.PortID).Extract()
+	if openstack.Status(err) == http.StatusNotFound { // the network service hides ports of other projects
+		return false, true
+	}
+	if !i.asked("the port of floating IP "+ip.FloatingIP, err) {
+		return false, false
+	}
+	return slices.Contains(i.has.serverIDs, port.DeviceID), i.has.serversKnown
 }

@@ -22,6 +22,7 @@ type present struct {
 	servers, cores, ram, volumes                                                int // ram in MiB
 	networks, subnets, routers, ports, floatingIPs, groups, rules, serverGroups int
 	serverIDs, portIDs                                                          []string
+	serversKnown                                                                bool // false: serverIDs may lack some
 }
 
 // tagged keeps what carries the tag: a cloud that does not know the filter returns all there is.
@@ -53,6 +54,7 @@ func (i *inspection) presentServers(ctx context.Context) {
 	if !i.asked("servers", err) {
 		return
 	}
+	i.has.serversKnown = true
 	for _, server := range made {
 		if server.Tags == nil || !slices.Contains(*server.Tags, i.needs.Tag) {
 			continue

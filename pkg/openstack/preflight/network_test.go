@@ -1,0 +1,57 @@
+package preflight
+
+import (
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/standin"
+)
+
+// A port that cannot be read is neither this cluster's nor another owner's.
+func TestThePortOfTheFloatingIP(t *testing.T) {
+	const port, servers = "GET /network/v2.0/ports/port-8", "GET /compute/v2.1/servers/detail"
+	forbidden := standin.Reply{Status: 403, Body: standin.Object{"NeutronError": standin.Object{"message": "no"}}}
+	atServer := standin.OK(standin.Object{"port": standin.Object{"id": "port-8", "device_id": "s1"}})
+	ofCluster := standin.OK(standin.Object{"servers": []standin.Object{{"id": "s1", "tags": []string{tag}}}})
+	for name, test := range map[string]struct {
+		answers map[string]standin.Reply
+		code    fault.Code
+		problem string // of the error; empty: none
+		note    string
+	}{
+		"at a server of the cluster": {answers: map[string]standin.Reply{port: atServer, servers: ofCluster}},
+		"at another server": {answers: map[string]standin.Reply{port: atServer}, code: fault.CloudLacks,
+			problem: "in use by port port-8, which is not this cluster's"},
+		"in another project": {code: fault.CloudLacks, problem: "in use by port port-8, which is not this cluster's"},
+		"unreadable": {answers: map[string]standin.Reply{port: {Status: 503, Body: "s3cret"}},
+			code:    fault.CloudUnreachable,
+			problem: "asking the cloud for the port of floating IP 192.0.2.8: 503 Service Unavailable"},
+		"forbidden": {answers: map[string]standin.Reply{port: forbidden}, note: "the port of floating IP 192.0.2.8"},
+		"at a server, and servers are forbidden": {answers: map[string]standin.Reply{port: atServer,
+			servers: forbidden}, note: "look at servers: not checked"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, needs := standin.New(t, httptest.NewServer), someNeeds()
+			needs.FloatingIP = "192.0.2.8"
+			for key, answer := range test.answers {
+				s.Answers[key] = answer
+			}
+			report, err := preflight(t, s, needs)
+			switch {
+			case test.problem == "" && err != nil:
+				t.Errorf("error %v", err)
+			case test.problem != "" && (fault.CodeOf(err) != test.code ||
+				!strings.Contains(err.Error(), test.problem) || strings.Contains(err.Error(), "\n")):
+				t.Errorf("error %v with code %s, want %q", err, fault.CodeOf(err), test.problem)
+			}
+			if test.note != "" && !slices.ContainsFunc(report.Notes, func(note string) bool {
+				return strings.Contains(note, test.note)
+			}) {
+				t.Errorf("notes %q, want %q", report.Notes, test.note)
+			}
+		})
+	}
+}
