@@ -120,7 +120,8 @@ func (i *inspection) floatingIP(ctx context.Context) {
 		return
 	}
 	const hint = "Set cluster.openstack.api_server.floating_ip to one that is free, or leave it empty to have one made."
-	there, err := all(ctx, floatingips.List(i.client.Network, floatingips.ListOpts{}), floatingips.ExtractFloatingIPs)
+	there, err := all(ctx, floatingips.List(i.client.Network,
+		floatingips.ListOpts{ProjectID: i.client.ProjectID}), floatingips.ExtractFloatingIPs)
 	if !i.asked("floating IPs", err) {
 		return
 	}
@@ -144,8 +145,8 @@ func (i *inspection) floatingIP(ctx context.Context) {
 		some(free))
 }
 
-// isOurs reports whether the port that has a floating IP belongs to this cluster: it carries its tag, is in its network,
-// or is at one of its servers. If known is false, the report says which query was not answered.
+// isOurs reports whether the port of a floating IP belongs to this cluster: it carries its tag, is in its network, or
+// is at one of its servers. If known is false, the report says which query was not answered.
 func (i *inspection) isOurs(ctx context.Context, ip floatingips.FloatingIP) (ours, known bool) {
 	if slices.Contains(i.has.portIDs, ip.PortID) {
 		return true, true

@@ -1,13 +1,19 @@
 package preflight
 
 import (
+	"encoding/json"
+	"errors"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/standin"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 // A port that cannot be read is neither this cluster's nor another owner's.
@@ -53,5 +59,38 @@ func TestThePortOfTheFloatingIP(t *testing.T) {
 				t.Errorf("notes %q, want %q", report.Notes, test.note)
 			}
 		})
+	}
+}
+
+// The services show an administrator the resources of all projects: those of another one are neither free nor there.
+func TestAnAdministratorSeesOnlyTheProject(t *testing.T) {
+	s := standin.New(t, func(cloud http.Handler) *httptest.Server {
+		return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			kind, isNetwork := strings.CutPrefix(r.URL.Path, "/network/v2.0/")
+			if isNetwork && !strings.Contains(kind, "/") && r.URL.Query().Get("project_id") != "p1" {
+				foreign := standin.Object{"id": "foreign", "name": "public", "tags": []string{tag},
+					"floating_ip_address": "192.0.2.66", "subnets": []string{"x"}}
+				w.Header().Set("Content-Type", "application/json")
+				list := strings.ReplaceAll(kind, "-", "_")
+				_ = json.NewEncoder(w).Encode(standin.Object{list: []standin.Object{foreign}})
+				return
+			}
+			cloud.ServeHTTP(w, r)
+		}))
+	})
+	client, err := openstack.Connect(t.Context(), s.Credentials(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &inspection{client: client, needs: someNeeds()}
+	i.needs.FloatingIP = "192.0.2.66"
+	i.present(t.Context())
+	if diff := cmp.Diff(present{serversKnown: true}, i.has, cmp.AllowUnexported(present{})); diff != "" {
+		t.Errorf("what the cluster has (-want +got):\n%s", diff)
+	}
+	i.floatingIP(t.Context())
+	if err := errors.Join(i.problems...); err == nil || err.Error() !=
+		"floating IP 192.0.2.66 is not one of project telco; free there are: 192.0.2.7" {
+		t.Errorf("the floating IP of another project: %v", err)
 	}
 }

@@ -75,37 +75,38 @@ func number(value any) int {
 }
 
 func (i *inspection) presentNetworks(ctx context.Context) {
-	tag, client := i.needs.Tag, i.client.Network
+	// The project excludes what an administrator sees of a cluster of the same name in another one.
+	tag, client, project := i.needs.Tag, i.client.Network, i.client.ProjectID
 	onNetworks := map[string]bool{}
-	if some, err := all(ctx, networks.List(client, networks.ListOpts{Tags: tag}), networks.ExtractNetworks); i.asked(
-		"networks", err) {
+	if some, err := all(ctx, networks.List(client, networks.ListOpts{Tags: tag, ProjectID: project}),
+		networks.ExtractNetworks); i.asked("networks", err) {
 		for _, network := range tagged(some, tag, func(n networks.Network) []string { return n.Tags }) {
 			i.has.networks++
 			onNetworks[network.ID] = true
 		}
 	}
-	if some, err := all(ctx, subnets.List(client, subnets.ListOpts{Tags: tag}), subnets.ExtractSubnets); i.asked(
-		"subnets", err) {
+	if some, err := all(ctx, subnets.List(client, subnets.ListOpts{Tags: tag, ProjectID: project}),
+		subnets.ExtractSubnets); i.asked("subnets", err) {
 		i.has.subnets = len(tagged(some, tag, func(s subnets.Subnet) []string { return s.Tags }))
 	}
-	if some, err := all(ctx, routers.List(client, routers.ListOpts{Tags: tag}), routers.ExtractRouters); i.asked(
-		"routers", err) {
+	if some, err := all(ctx, routers.List(client, routers.ListOpts{Tags: tag, ProjectID: project}),
+		routers.ExtractRouters); i.asked("routers", err) {
 		i.has.routers = len(tagged(some, tag, func(r routers.Router) []string { return r.Tags }))
 	}
-	if some, err := all(ctx, floatingips.List(client, floatingips.ListOpts{Tags: tag}),
+	if some, err := all(ctx, floatingips.List(client, floatingips.ListOpts{Tags: tag, ProjectID: project}),
 		floatingips.ExtractFloatingIPs); i.asked("floating IPs", err) {
 		i.has.floatingIPs = len(tagged(some, tag, func(f floatingips.FloatingIP) []string { return f.Tags }))
 	}
-	if some, err := all(ctx, groups.List(client, groups.ListOpts{Tags: tag}), groups.ExtractGroups); i.asked(
-		"security groups", err) {
+	if some, err := all(ctx, groups.List(client, groups.ListOpts{Tags: tag, ProjectID: project}),
+		groups.ExtractGroups); i.asked("security groups", err) {
 		for _, group := range tagged(some, tag, func(g groups.SecGroup) []string { return g.Tags }) {
 			i.has.groups++
 			i.has.rules += len(group.Rules)
 		}
 	}
 	// Routers' and DHCP's ports on the cluster's network carry no tag.
-	if some, err := all(ctx, ports.List(client, ports.ListOpts{ProjectID: i.client.ProjectID}),
-		ports.ExtractPorts); i.asked("ports", err) {
+	if some, err := all(ctx, ports.List(client, ports.ListOpts{ProjectID: project}), ports.ExtractPorts); i.asked(
+		"ports", err) {
 		for _, port := range some {
 			if onNetworks[port.NetworkID] || slices.Contains(port.Tags, tag) {
 				i.has.ports++
