@@ -138,6 +138,58 @@ func TestInventoryReadsAllPages(t *testing.T) {
 	}
 }
 
+// A list whose next page cannot be found is not complete: its kind is unknown.
+func TestInventoryOfALinkThatCannotBeFollowed(t *testing.T) {
+	for name, links := range map[string]string{
+		"no list":            `"?marker=n1"`,
+		"no address":         `[{"rel": "next", "href": 7}]`,
+		"no URL":             `[{"rel": "next", "href": "https://[::1/?marker=n1"}]`,
+		"no query":           `[{"rel": "next", "href": "?project_id=p&marker=%zz"}]`,
+		"an empty address":   `[{"rel": "next", "href": ""}]`,
+		"back to the first":  `[{"rel": "next", "href": "?project_id=p"}]`,
+		"round and round":    `[{"rel": "next", "href": "?marker=n1&project_id=p"}]`,
+		"an unreadable last": `[{"rel": "next", "href": "?marker=n2&project_id=p"}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := world()
+			page := `{"networks": [{"id": "n1"}], "networks_links": %s}`
+			in["GET /network/networks?project_id=p"] = fmt.Sprintf(page, links)
+			in["GET /network/networks?marker=n1&project_id=p"] = fmt.Sprintf(page,
+				`[{"rel": "next", "href": "?project_id=p"}]`)
+			in["GET /network/networks?marker=n2&project_id=p"] = fmt.Sprintf(page,
+				`[{"rel": "next", "href": "?project_id=p&marker=%zz"}]`)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			has, err := inventory.Project{Client: in.Client()}.Inventory(ctx)
+			if err != nil || len(has.Unknown) != 1 || has.Unknown[openstack.KindNetwork] == nil {
+				t.Fatalf("%v, unknown %v", err, has.Unknown)
+			}
+			if text := has.Unknown[openstack.KindNetwork].Error(); !strings.Contains(text,
+				"listing networks: the cloud's link to the next page ") {
+				t.Errorf("error %q", text)
+			}
+		})
+	}
+	t.Run("a later page that no longer exists", func(t *testing.T) { // trunks alone may not exist at all
+		in := world()
+		in["GET /network/trunks?project_id=p"] = `{"trunks": [{"id": "t1", "port_id": "p1"}],
+			"trunks_links": [{"rel": "next", "href": "?marker=t1&project_id=p"}]}`
+		has, err := inventory.Project{Client: in.Client()}.Inventory(t.Context())
+		if err != nil || len(has.Unknown) != 1 || has.Unknown[openstack.KindTrunk] == nil {
+			t.Errorf("%v, unknown %v", err, has.Unknown)
+		}
+	})
+	for name, links := range map[string]string{"null": "null", "none": "[]",
+		"another relation": `[{"rel": "previous", "href": "%"}]`} {
+		in := world()
+		in["GET /network/networks?project_id=p"] = `{"networks": [{"id": "n1"}], "networks_links": ` + links + `}`
+		has, err := inventory.Project{Client: in.Client()}.Inventory(t.Context())
+		if err != nil || len(has.Unknown) != 0 {
+			t.Errorf("%s: %v, unknown %v", name, err, has.Unknown)
+		}
+	}
+}
+
 // A list that could not be read makes its kind unknown, never empty.
 func TestInventoryOfAnIllCloud(t *testing.T) {
 	for name, kind := range map[string]openstack.Kind{

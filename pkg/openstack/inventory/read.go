@@ -3,6 +3,7 @@ package inventory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"time"
@@ -34,8 +35,13 @@ func read[T any](ctx context.Context, service *gophercloud.ServiceClient, path, 
 func readRows[T any](ctx context.Context, service *gophercloud.ServiceClient, path, key string, query url.Values) (
 	[]T, error) {
 	var all []T
-	for next := query; ; {
-		page, err := readPage(ctx, service, service.ServiceURL(path)+"?"+next.Encode())
+	seen := map[string]bool{}
+	for next := query.Encode(); ; {
+		seen[next] = true
+		page, err := readPage(ctx, service, service.ServiceURL(path)+"?"+next)
+		if errors.Is(err, openstack.ErrNotFound) && len(all) > 0 { // the list itself exists
+			err = errors.New("the next page no longer exists")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("listing %s: %w", path, err)
 		}
@@ -44,33 +50,48 @@ func readRows[T any](ctx context.Context, service *gophercloud.ServiceClient, pa
 			return nil, fmt.Errorf("listing %s: reading the answer: %w", path, err)
 		}
 		all = append(all, rows...)
-		following := nextPage(page[key+"_links"])
-		if following == nil {
+		following, err := nextPage(page[key+"_links"])
+		if err != nil {
+			return nil, fmt.Errorf("listing %s: %w", path, err)
+		}
+		if following == "" {
 			return all, nil
 		}
-		if len(rows) == 0 || following.Encode() == next.Encode() {
+		if len(rows) == 0 || seen[following] {
 			return nil, fmt.Errorf("listing %s: the cloud's link to the next page leads nowhere new", path)
 		}
 		next = following
 	}
 }
 
-// nextPage returns the query of the next page, nil when there is none. Only the query counts: behind a proxy, the rest
-// of the link may be an address that cannot be reached.
-func nextPage(links json.RawMessage) url.Values {
+// errNextPage reports that a list is not complete. It does not quote the link.
+var errNextPage = errors.New("the cloud's link to the next page cannot be read")
+
+// nextPage returns the query of the next page. Empty means there is none. Only the query counts: behind a proxy, the
+// rest of the link may be an address that cannot be reached.
+func nextPage(links json.RawMessage) (string, error) {
+	if links == nil { // most lists have none
+		return "", nil
+	}
 	var all []struct{ Rel, Href string }
-	if json.Unmarshal(links, &all) != nil { // most lists have none
-		return nil
+	if json.Unmarshal(links, &all) != nil {
+		return "", errNextPage
 	}
 	for _, l := range all {
 		if l.Rel != "next" {
 			continue
 		}
-		if u, err := url.Parse(l.Href); err == nil {
-			return u.Query()
+		address, err := url.Parse(l.Href)
+		if err != nil {
+			return "", errNextPage
 		}
+		query, err := url.ParseQuery(address.RawQuery)
+		if err != nil || len(query) == 0 {
+			return "", errNextPage
+		}
+		return query.Encode(), nil
 	}
-	return nil
+	return "", nil
 }
 
 func readPage(ctx context.Context, service *gophercloud.ServiceClient, address string) (map[string]json.RawMessage,
