@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
@@ -79,11 +80,22 @@ func WithoutURL(err error) error {
 	return err
 }
 
-// Redacted hides the password of an address.
+// Redacted hides what may be a secret in an address: the user, who may be a token, the password, the query and the
+// fragment. Over ssh the user is a name, such as git.
 func Redacted(address string) string {
+	const hidden = "xxxxx" // as in net/url
 	u, err := url.Parse(address)
-	if err != nil {
+	if err != nil || u.Host == "" && strings.Contains(address, "@") {
 		return "(address that is no URL)"
+	}
+	if u.User != nil && u.Scheme != "ssh" {
+		u.User = url.User(hidden)
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = hidden
+	}
+	if u.Fragment != "" {
+		u.Fragment, u.RawFragment = hidden, ""
 	}
 	return u.Redacted()
 }

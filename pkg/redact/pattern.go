@@ -50,7 +50,9 @@ func patterns() []pattern {
 			`\b(?:gl[a-z]{2,5}-[A-Za-z0-9_-]{16,}|gh[a-z]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})`), Mark,
 			[]string{"gl", "gh", "github_pat"}},
 		{regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`), Mark, []string{"AKIA", "ASIA"}},
-		// https://user:password@host
+		// https://token@host, https://token:x-oauth-basic@host
+		{regexp.MustCompile(`(https?://)[^/\s@"'\\?#]+@`), "${1}" + Mark + "@", []string{"://"}},
+		// scheme://user:password@host
 		{regexp.MustCompile(`(://[^/\s:@"'\\]*:)[^/\s@"'\\]+@`), "${1}" + Mark + "@", []string{"://"}},
 		// password=..., "token":"...", password: ...
 		{regexp.MustCompile(

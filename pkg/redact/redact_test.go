@@ -107,7 +107,7 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 		"https://172.18.0.3:6443/api?timeout=5s", "secretName: kubeadm-capd-ca", "2026-01-02T03:04:05.123456789Z",
 		"token expired",
 		"docker.io/kindest/node:v1.36.4", "oci://kubeadm-capd-registry:5000/cluster-init/content@sha256:0123",
-		"no bearer of news", `C:\new\table`,
+		"ssh://git@host/x", "https://host/@scope/x", "https://host/x?a=me@b", "no bearer of news", `C:\new\table`,
 	} {
 		if got := r.Text(text); got != text {
 			t.Errorf("%q became %q", text, got)
@@ -140,6 +140,9 @@ func TestWhatLooksLikeASecretGoes(t *testing.T) {
 		{"kubeadm join --token abcdef.0123456789abcdef", "0123456789abcdef"},
 		{"K10" + strings.Repeat("0a", 32) + "::server:s3cret", "s3cret"},
 		{"proxy http://user:s3cret@proxy:3128/", "s3cret"},
+		{"clone https://s3cret@git.example.org/x.git", "s3cret"},
+		{"clone https://s3cret:x-oauth-basic@git.example.org/x.git", "s3cret"},
+		{`{\"url\":\"https://s3cret@git.example.org/x.git\"}`, "s3cret"},
 		{"glpat-0123456789abcdefghij", "0123456789abcdef"},
 		{"AKIAIOSFODNN7EXAMPLE", "IOSFODNN7"},
 		{"PASSWORD=s3cret x", "s3cret"},

@@ -43,7 +43,7 @@ func check(to *http.Request, via []*http.Request) error {
 		return fmt.Errorf("redirected %d times", most)
 	}
 	if via[0].URL.Scheme == "https" && to.URL.Scheme != "https" {
-		return fmt.Errorf("redirected to %s, %w", to.URL.Redacted(), ErrWithoutTLS)
+		return fmt.Errorf("redirected to %s, %w", to.URL.Host, ErrWithoutTLS)
 	}
 	return nil
 }

@@ -92,3 +92,15 @@ func TestNoCredentialsWithoutTLS(t *testing.T) {
 		}
 	}
 }
+
+// The address comes from the server that redirects: a token in it does not belong in a log.
+func TestTheErrorOfARedirectNamesTheHostAlone(t *testing.T) {
+	from := httptest.NewRequest(http.MethodGet, "https://host/", nil)
+	to := httptest.NewRequest(http.MethodGet, "http://s3cret@other/?token=s3cret", nil)
+	for _, check := range []func(*http.Request, []*http.Request) error{redirect.WithoutCredentials,
+		redirect.SameHost} {
+		if err := check(to, []*http.Request{from}); err == nil || err.Error() != "redirected to other, without TLS" {
+			t.Errorf("%v", err)
+		}
+	}
+}
