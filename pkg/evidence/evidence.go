@@ -76,6 +76,17 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 		parts = append(parts, part{"Secrets of the " + cluster.Name + " cluster",
 			func(ctx context.Context) { secretsKnown[cluster] = c.secrets(ctx, f, cluster) }})
 	}
+	unknown := func() (which []string) { // any log could hold a secret of these clusters
+		if noAnswer {
+			which = append(which, "a cluster that does not answer")
+		}
+		for _, cluster := range clusters {
+			if !secretsKnown[cluster] {
+				which = append(which, "the "+cluster.Name+" cluster")
+			}
+		}
+		return which
+	}
 	parts = append(parts, part{"events of the run", func(context.Context) { f.events(run.Events) }})
 	for _, cluster := range clusters {
 		parts = append(parts, part{"objects and pod logs of the " + cluster.Name + " cluster",
@@ -86,24 +97,20 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 					return
 				}
 				objects(ctx, f, cluster)
-				podLogs(ctx, f, cluster)
+				for _, which := range unknown() {
+					f.problem("pod logs of the %s cluster: left out, as Secrets of %s are not known", cluster.Name, which)
+				}
+				if len(unknown()) == 0 {
+					podLogs(ctx, f, cluster)
+				}
 			}})
 	}
 	parts = append(parts, part{"containers", func(ctx context.Context) {
-		var unknown []string // any log or journal could hold a secret of these clusters
-		if noAnswer {
-			unknown = append(unknown, "a cluster that does not answer")
-		}
-		for _, cluster := range clusters {
-			if !secretsKnown[cluster] {
-				unknown = append(unknown, "the "+cluster.Name+" cluster")
-			}
-		}
-		for _, which := range unknown {
+		for _, which := range unknown() {
 			f.problem("logs of containers and journals of machines: left out, as Secrets of %s are not known", which)
 		}
-		c.containers(ctx, f, len(unknown) == 0)
-		c.machines(ctx, f, len(unknown) == 0)
+		c.containers(ctx, f, len(unknown()) == 0)
+		c.machines(ctx, f, len(unknown()) == 0)
 	}})
 	if c.Case != nil {
 		parts = append(parts, part{"data for a diagnosis", func(ctx context.Context) { c.diagnosis(ctx, f) }})

@@ -167,6 +167,46 @@ func TestWithoutAnAnswerNoLogIsWritten(t *testing.T) {
 	}
 }
 
+// A log of one cluster may hold a Secret of the other one.
+func TestWithoutTheSecretsOfBothClustersNoLogIsWritten(t *testing.T) {
+	bootstrap := fakeAPI(t, "bootstrap", map[string]string{
+		"/api/v1/secrets": `{"kind":"SecretList","apiVersion":"v1","items":[]}`,
+		"/api/v1/pods":    `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"namespace":"flux-system","name":"source"},"status":{"containerStatuses":[{"name":"manager","state":{"running":{}}}]}}]}`,
+		"/api/v1/namespaces/flux-system/pods/source/log": "s3cret-of-the-management-cluster\n",
+	})
+	refuses := fakeAPI(t, "management", map[string]string{"/api/v1/secrets": "refuse"})
+	for name, test := range map[string]struct {
+		clusters []*kube.Cluster
+		err      error
+		unknown  string
+	}{
+		"they cannot be read": {[]*kube.Cluster{bootstrap, refuses}, nil, "the management cluster"},
+		"it does not answer": {[]*kube.Cluster{bootstrap}, errors.New("no route to host"),
+			"a cluster that does not answer"},
+		"there is no other one": {[]*kube.Cluster{bootstrap}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "artifacts")
+			c := Collector{Dir: dir, Redactor: redact.New(), Cluster: "demo",
+				Clusters: func(context.Context) ([]*kube.Cluster, error) { return test.clusters, test.err }}
+			if err := c.Collect(t.Context(), failed()); err != nil {
+				t.Fatal(err)
+			}
+			found := files(t, dir)
+			if found["bootstrap/objects/pods.yaml"] == "" {
+				t.Errorf("the objects of the bootstrap cluster are missing: %q", names(found))
+			}
+			if _, written := found["bootstrap/logs/flux-system.source.manager.log"]; written != (test.unknown == "") {
+				t.Errorf("the log is written: %v", written)
+			}
+			says := "pod logs of the bootstrap cluster: left out, as Secrets of " + test.unknown + " are not known"
+			if strings.Contains(found["summary.txt"], says) != (test.unknown != "") {
+				t.Errorf("the summary does not say %q, or without a reason:\n%s", says, found["summary.txt"])
+			}
+		})
+	}
+}
+
 // Only what is known to be ours is written over.
 func TestCheckDir(t *testing.T) {
 	cases := map[string]struct {
