@@ -45,7 +45,7 @@ func EnsureRegistry(ctx context.Context, d *docker.Client, o EnsureOptions) (*Re
 	if err := d.CreateVolume(ctx, name, map[string]string{owned.ClusterLabel: o.Cluster}); err != nil {
 		return nil, err
 	}
-	if err := ensureContainer(ctx, d, o, image); err != nil {
+	if err := ensureContainer(ctx, d, o, image, startBound); err != nil {
 		return nil, err
 	}
 	r := &Registry{Name: name, Host: Host(o.Cluster), Image: image, tunnel: NewTunnel(ctx, execDial(d, name))}
@@ -124,12 +124,12 @@ func EnsureImage(ctx context.Context, d *docker.Client, binary string) (string, 
 const startBound = 30 * time.Second
 
 // ensureContainer keeps a running container with this image and network, and recreates any other. If another run
-// creates it at the same moment, it waits for that container.
-func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, image string) error {
-	deadline := time.Now().Add(startBound)
-	for {
-		err := attemptContainer(ctx, d, o, image)
-		if !errors.Is(err, errBeingMade) || time.Now().After(deadline) {
+// creates it at the same moment, it waits for that container, for at most bound.
+func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, image string, bound time.Duration) error {
+	start, seen := time.Now(), &neverStarted{bound: bound}
+	for begun := start; ; begun = time.Now() {
+		err := attemptContainer(ctx, d, o, image, seen, begun)
+		if !errors.Is(err, errBeingMade) || begun.Sub(start) >= bound {
 			return err
 		}
 		select {
@@ -144,7 +144,28 @@ func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, ima
 var errBeingMade = fault.Retryable(errors.New("another run is creating the registry's container"),
 	fault.Busy, "Wait for that run to end, then run the same command again.")
 
-func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, image string) error {
+// neverStarted is a container that this run sees in state created, and since when.
+type neverStarted struct {
+	id    string
+	since time.Time
+	bound time.Duration // after which it no longer is another run's
+}
+
+// isAbandoned reports whether no run starts the container any more. Without the engine's time or the container's, only
+// the time counts for which this run has seen it.
+func (s *neverStarted) isAbandoned(found docker.Container, engine, now time.Time) bool {
+	if s.id != found.ID {
+		s.id, s.since = found.ID, now
+	}
+	age := now.Sub(s.since)
+	if !engine.IsZero() && !found.Created.IsZero() {
+		age = max(age, engine.Sub(found.Created))
+	}
+	return age >= s.bound
+}
+
+func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, image string, seen *neverStarted,
+	begun time.Time) error {
 	name := owned.Registry(o.Cluster)
 	found, err := d.Inspect(ctx, name)
 	switch {
@@ -156,7 +177,7 @@ func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, im
 		if err != nil {
 			return err
 		}
-		if engine.Time.Sub(found.Created) < startBound {
+		if !seen.isAbandoned(found, engine.Time, begun) {
 			return errBeingMade
 		}
 		if err := d.Remove(ctx, found.ID); err != nil {
