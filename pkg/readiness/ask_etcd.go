@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
@@ -50,15 +51,39 @@ func (o *observing) etcdHealth(ctx context.Context, pod *unstructured.Unstructur
 	o.probed(Probe{Kind: EtcdHealth, Object: r, OK: said.Health == "true", Message: said.Reason})
 }
 
-// throughPod reads a path of a server that only its own Pod's network reaches, as `kubectl port-forward` would.
+// throughPod reads a path of a server that only its own Pod's network reaches, as `kubectl port-forward` would. It
+// returns when ctx ends: the calls of client-go take no context.
 func (o *observing) throughPod(ctx context.Context, pod health.Ref, port, path string) ([]byte, error) {
-	client, err := kubernetes.NewForConfig(o.Config)
+	type result struct {
+		body []byte
+		err  error
+	}
+	answered := make(chan result, 1)
+	go func() {
+		body, err := o.forward(ctx, pod, port, path)
+		answered <- result{body, err}
+	}()
+	select {
+	case r := <-answered:
+		return r.body, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// forward can outlast ctx by the 30 seconds that client-go waits for the reply to a new stream.
+func (o *observing) forward(ctx context.Context, pod health.Ref, port, path string) ([]byte, error) {
+	config := rest.CopyConfig(o.Config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) { return next.RoundTrip(r.WithContext(ctx)) })
+	})
+	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, err
 	}
 	address := client.CoreV1().RESTClient().Get().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource(
 		"portforward").URL()
-	dialer, err := portforward.NewSPDYOverWebsocketDialer(address, o.Config)
+	dialer, err := portforward.NewSPDYOverWebsocketDialer(address, config)
 	if err != nil {
 		return nil, err
 	}
@@ -94,3 +119,8 @@ func (o *observing) throughPod(ctx context.Context, pod health.Ref, port, path s
 	defer answer.Body.Close()
 	return io.ReadAll(io.LimitReader(answer.Body, mostAnswer))
 }
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip sends a request.
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

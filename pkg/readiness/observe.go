@@ -70,7 +70,9 @@ func (o *observing) together(ctx context.Context, questions []question) {
 
 // lists reads all objects of the kinds that are judged, and warning events.
 func (o *observing) lists(ctx context.Context) {
-	served, err := o.ServedIn(ctx, ownGroups())
+	bounded, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	served, err := o.ServedIn(bounded, ownGroups())
 	if err != nil {
 		o.notChecked("some kinds of the %s cluster: %v", o.Name, err)
 	}
