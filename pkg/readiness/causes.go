@@ -9,18 +9,22 @@ import (
 )
 
 // causes leaves out consequences. A workload that does not run explains everything that it should answer for. Without a
-// living kubelet nothing answers. Of several findings of one kind about one workload's answers, one remains.
+// living kubelet nothing answers. Of several findings of one kind about one workload's answers, one remains. No finding
+// replaces one that matters more.
 func causes(found []Finding, nodesSilent bool) []Finding {
 	follows := map[health.Ref]int{}
 	root := func(f Finding) int {
 		return slices.IndexFunc(found, func(r Finding) bool {
-			return r.ID == "kubelet-silent" && nodesSilent || r.Object == f.behind &&
+			explains := r.ID == "kubelet-silent" && nodesSilent || r.Object == f.behind &&
 				strings.HasPrefix(r.ID, "workload-")
+			return explains && (r.Severity == Blocking || f.Severity != Blocking) && (r.Certain || !f.Certain)
 		})
 	}
 	type group struct {
-		id     string
-		behind health.Ref
+		id       string
+		behind   health.Ref
+		severity Severity
+		certain  bool
 	}
 	first := map[group]int{}
 	var kept []Finding
@@ -33,7 +37,7 @@ func causes(found []Finding, nodesSilent bool) []Finding {
 			follows[f.behind]++
 			continue
 		}
-		g := group{f.ID, f.behind}
+		g := group{f.ID, f.behind, f.Severity, f.Certain}
 		if i, known := first[g]; known {
 			kept[i].Message = joined(kept[i].Message, "also "+f.Object.String())
 			continue

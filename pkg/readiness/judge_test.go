@@ -166,6 +166,25 @@ func TestJudge(t *testing.T) {
 			gone("EndpointSlice/capi-system/capi-1"), probe(DryRunCreate, "Cluster/default/demo",
 				`Internal error occurred: failed calling webhook "validation.cluster.cluster.x-k8s.io": failed to call webhook: no endpoints available`)),
 			"workload-scaled-down Deployment/capi-system/capi-controller-manager"},
+		"a warning of a workload hides no blocking finding": {all(
+			setTo("Deployment/capi-system/capi-controller-manager", true, "spec", "paused"),
+			setTo("Deployment/capi-system/capi-controller-manager", "capi", "spec", "template", "metadata", "labels",
+				"app"), gone("EndpointSlice/capi-system/capi-1")), "webhook-silent " +
+			"ValidatingWebhookConfiguration/capi\nconversion-webhook-silent " +
+			"CustomResourceDefinition/clusters.cluster.x-k8s.io\n" +
+			"workload-paused Deployment/capi-system/capi-controller-manager"},
+		"a webhook that is skipped hides none that refuses": {all(
+			setTo("Deployment/capi-system/capi-controller-manager", "capi", "spec", "template", "metadata", "labels",
+				"app"), gone("EndpointSlice/capi-system/capi-1"), more(
+				`[{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: a-skipped, creationTimestamp: "2026-01-01T11:00:00Z"}, webhooks: [{name: skipped.example.org, failurePolicy: Ignore, clientConfig: {service: {namespace: capi-system, name: capi-webhook-service}}, rules: [{apiGroups: [cluster.x-k8s.io], resources: [clusters]}]}]}]`)),
+			"webhook-silent ValidatingWebhookConfiguration/capi\nconversion-webhook-silent " +
+				"CustomResourceDefinition/clusters.cluster.x-k8s.io\n" +
+				"webhook-silent ValidatingWebhookConfiguration/a-skipped"},
+		"a kubelet that may be silent hides nothing that is known": {all(gone("Lease/kube-node-lease/cp"),
+			gone("EndpointSlice/capi-system/capi-1"), setTo("Deployment/capi-system/capi-controller-manager", "capi",
+				"spec", "template", "metadata", "labels", "app")), "webhook-silent " +
+			"ValidatingWebhookConfiguration/capi\nconversion-webhook-silent " +
+			"CustomResourceDefinition/clusters.cluster.x-k8s.io\nkubelet-silent Node/cp"},
 		"Flux is scaled down by Flux": {all(setTo("Deployment/flux-system/helm-controller", int64(0), "spec",
 			"replicas"), func(_ *testing.T, o *Observation) {
 			o.Writes = append(o.Writes, Write{Object: health.Ref{Group: "apps", Kind: "Deployment",
@@ -471,6 +490,8 @@ func TestJudge(t *testing.T) {
 	others := map[string]string{
 		"pod-pending": warns, "deletion-stuck": warns, "namespace-stuck": warns, "clock-differs": warns,
 		"expires-soon":    warns,
+		"workload-paused": warns, "webhook-silent": ends + ", " + warns,
+		"kubelet-silent":  "blocking certain=false transient=false, " + ends,
 		"api-unavailable": warns, "expired": ends + ", " + warns, "node-cordoned": ends + ", " + warns,
 		"dns-missing":             "blocking certain=false transient=false",
 		"configuration-changed":   "warning certain=false transient=false",
