@@ -39,6 +39,8 @@ func (o *observing) readyz(ctx context.Context) {
 		o.mu.Lock()
 		o.seen.At, o.seen.Local = at, time.Now()
 		o.mu.Unlock()
+	} else {
+		o.notChecked("the clock of the %s cluster's API server: it sends no time", o.Name)
 	}
 	if answer.TLS != nil && len(answer.TLS.PeerCertificates) > 0 {
 		o.expires(Expiry{Object: health.Ref{Kind: "APIServer", Name: o.Name},

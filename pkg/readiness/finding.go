@@ -68,9 +68,25 @@ func Judge(o Observation) []Finding {
 	for _, judge := range judges {
 		found = append(found, judge(v)...)
 	}
+	if v.At.IsZero() {
+		withoutServerTime(found)
+	}
 	found = causes(unique(found), v.allSilent())
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.weight(), b.weight()) })
 	return found
+}
+
+// withoutServerTime lowers what an age proves: this machine's clock may differ from the API server's.
+func withoutServerTime(found []Finding) {
+	for i := range found {
+		switch f := &found[i]; f.ID {
+		case "kubelet-silent", "lease-not-renewed", "lease-held-by-dead-process", "deletion-stuck", "namespace-stuck",
+			"spec-not-seen", "expired", "expires-soon", "renewal-overdue":
+			f.Certain = false
+		case "workload-unavailable", "control-plane-part-down": // the state is known, and may be new
+			f.Transient = true
+		}
+	}
 }
 
 // Blocks returns the findings with high confidence that keep a cluster from acting.

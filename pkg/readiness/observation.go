@@ -22,8 +22,8 @@ type Observation struct {
 	// NotChecked says, in words, what could not be read, and why.
 	NotChecked []string `json:"NotChecked"`
 
-	// At is the API server's clock, Local this machine's at the same moment. Both are zero if the server did not send
-	// its time.
+	// At is the API server's clock, Local this machine's at the same moment. At is zero if the server did not send its
+	// time.
 	At, Local time.Time `json:",omitzero"`
 	// Probes are checks other than lists.
 	Probes []Probe `json:",omitempty"`

@@ -35,7 +35,7 @@ type observing struct {
 // Observe reads a cluster, and checks those registries that its sources read from. It notes what cannot be read, and
 // still reads the rest.
 func Observe(ctx context.Context, c *kube.Cluster, registries ...Registry) Observation {
-	o := &observing{Cluster: c, seen: Observation{Cluster: c.Name}}
+	o := &observing{Cluster: c, seen: Observation{Cluster: c.Name, Local: time.Now()}}
 	o.lists(ctx)
 	o.digest()
 	v := newView(o.seen)

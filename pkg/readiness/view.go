@@ -22,7 +22,7 @@ const (
 // view is an observation, indexed for the judges.
 type view struct {
 	Observation
-	now       time.Time
+	now       time.Time // the API server's clock, or this machine's if that is not known
 	kinds     map[schema.GroupKind]bool
 	objects   map[health.Ref]*unstructured.Unstructured
 	byKind    map[schema.GroupKind][]*unstructured.Unstructured
