@@ -147,14 +147,27 @@ func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	// Only now may Flux in the bootstrap cluster reconcile the definition again.
-	if err := clusters.Suspension(bootstrap, r.move.scope).Resume(lease.DetachUntilLost(ctx)); err != nil {
-		return fault.Retryable(fmt.Errorf("resume Flux in the bootstrap cluster: %w", err), fault.PivotFailed,
-			"The definition was moved back. Run the same command again.")
+	if err := resumeBootstrap(ctx, bootstrap, r.move.scope); err != nil {
+		return err
 	}
 	if result.Already {
 		report.Progress("an earlier rollback has moved it")
 		return r.move.verifyBackup(ctx, clusters.BootstrapName)
 	}
 	report.Progress("moved %s back into the bootstrap cluster", oneline.Count(len(result.Moved), "object"))
+	return nil
+}
+
+// resumeBound bounds resuming Flux after the move, which an interrupt does not end.
+const resumeBound = 2 * time.Minute
+
+// resumeBootstrap resumes Flux in the bootstrap cluster after the move, also when the user has interrupted the run.
+func resumeBootstrap(ctx context.Context, bootstrap *kube.Cluster, scope clusters.Scope) error {
+	ctx, cancel := context.WithTimeout(lease.DetachUntilLost(ctx), resumeBound)
+	defer cancel()
+	if err := clusters.Suspension(bootstrap, scope).Resume(ctx); err != nil {
+		return fault.Retryable(fmt.Errorf("resume Flux in the bootstrap cluster: %w", err), fault.PivotFailed,
+			"The definition was moved back. Run the same command again.")
+	}
 	return nil
 }

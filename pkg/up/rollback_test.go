@@ -1,14 +1,19 @@
 package up
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -126,4 +131,29 @@ func TestWhatARollbackSuspendedIsNotAsked(t *testing.T) {
 	if got := strings.Join(names, " "); err != nil || !suspended || got != "capi cni mine" {
 		t.Errorf("%q, %t, %v", got, suspended, err)
 	}
+}
+
+// An API server that does not answer does not keep a rollback that has moved everything.
+func TestASilentBootstrapClusterEndsTheRollback(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := kustomizev1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	silent := interceptor.Funcs{List: func(ctx context.Context, _ client.WithWatch, _ client.ObjectList,
+		_ ...client.ListOption) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}}
+	bootstrap := &kube.Cluster{Name: "bootstrap",
+		Client: fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(silent).Build()}
+	synctest.Test(t, func(t *testing.T) {
+		interrupted, interrupt := context.WithCancel(t.Context())
+		interrupt() // it ends nothing: the definition was moved
+		began := time.Now()
+		err := resumeBootstrap(interrupted, bootstrap, thisRun.scope())
+		if !errors.Is(err, context.DeadlineExceeded) || fault.CodeOf(err) != fault.PivotFailed ||
+			time.Since(began) != resumeBound {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+	})
 }
