@@ -63,9 +63,9 @@ func (s *Snapshot) examine(roots []health.Ref, rules []Rule) (findings, waiting 
 			}
 			continue
 		}
-		chains := s.chains(root)
-		explained, above := s.explainAll(chains, rules)
-		for i, chain := range chains {
+		paths := s.walk(root)
+		explained, above := s.explainAll(paths, rules)
+		for i, chain := range paths.chains {
 			reported := 0
 			for _, e := range explained[i] {
 				if e.matchDespiteChildren || !above[chain[e.at]] {
@@ -73,8 +73,7 @@ func (s *Snapshot) examine(roots []health.Ref, rules []Rule) (findings, waiting 
 					reported++
 				}
 			}
-			if reported == 0 {
-				bottom := chain[len(chain)-1]
+			if bottom := chain[len(chain)-1]; reported == 0 && !paths.shared[bottom] {
 				waiting = s.add(waiting, Finding{Object: bottom.String(), Message: s.state(bottom).Message}, chain)
 			}
 		}
@@ -87,15 +86,22 @@ type explained struct {
 	at int // index of the object in its chain
 }
 
-// explainAll explains each chain. above are the objects above a cause: their problem follows from it, in every chain.
-func (s *Snapshot) explainAll(chains [][]health.Ref, rules []Rule) (all [][]explained, above map[health.Ref]bool) {
+// explainAll explains each chain. above are the objects above a cause, on any path: their problem follows from it.
+func (s *Snapshot) explainAll(p paths, rules []Rule) (all [][]explained, above map[health.Ref]bool) {
 	above = map[health.Ref]bool{}
-	for _, chain := range chains {
+	var mark func(health.Ref)
+	mark = func(r health.Ref) {
+		for _, parent := range p.parents[r] {
+			if !above[parent] {
+				above[parent] = true
+				mark(parent)
+			}
+		}
+	}
+	for _, chain := range p.chains {
 		explained := s.explain(chain, rules)
 		for _, e := range explained {
-			for _, r := range chain[:e.at] {
-				above[r] = true
-			}
+			mark(chain[e.at])
 		}
 		all = append(all, explained)
 	}
@@ -140,21 +146,37 @@ func (s *Snapshot) add(list []Finding, f Finding, chain []health.Ref) []Finding 
 	return append(list, f)
 }
 
-// chains returns the paths from root down to each bottom object that is not ready.
-func (s *Snapshot) chains(root health.Ref) [][]health.Ref {
-	var all [][]health.Ref
+// paths are the ways from a root down to objects that are not ready.
+type paths struct {
+	// chains end at an object without such children, in a cycle, at maxDepth, or at an object whose children other
+	// chains have reached. shared has the ends of the last kind.
+	chains [][]health.Ref
+	shared map[health.Ref]bool
+	// parents are what waits for an object, on every path, without those that close a cycle.
+	parents map[health.Ref][]health.Ref
+}
+
+// walk goes down from a root, once through each object.
+func (s *Snapshot) walk(root health.Ref) paths {
+	all := paths{shared: map[health.Ref]bool{}, parents: map[health.Ref][]health.Ref{}}
 	seen := map[health.Ref]bool{root: true}
 	var walk func(path []health.Ref)
 	walk = func(path []health.Ref) {
-		below := s.unready(path[len(path)-1])
+		last := path[len(path)-1]
+		below := s.unready(last)
 		inCycle := slices.ContainsFunc(below, func(r health.Ref) bool { return slices.Contains(path, r) })
-		if len(below) == 0 || len(path) == maxDepth || inCycle {
-			all = append(all, slices.Clone(path))
+		isShared := !slices.ContainsFunc(below, func(r health.Ref) bool { return !seen[r] })
+		if isShared || len(path) == maxDepth || inCycle {
+			all.chains = append(all.chains, slices.Clone(path))
+			all.shared[last] = isShared && len(below) > 0 && !inCycle
 		}
 		if len(path) == maxDepth {
 			return
 		}
 		for _, next := range below {
+			if !slices.Contains(path, next) {
+				all.parents[next] = append(all.parents[next], last)
+			}
 			if !seen[next] { // else another path has led there
 				seen[next] = true
 				walk(append(path, next))

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
@@ -221,5 +222,75 @@ func TestLasting(t *testing.T) {
 		if got := tc.finding.Lasting(); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// Two Kustomizations, b and c, wait for d, which b reaches first.
+const diamond = `
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: a, namespace: flux-system}
+spec: {dependsOn: [{name: b}, {name: c}]}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: b, namespace: flux-system}
+spec: {dependsOn: [{name: d}]}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: c, namespace: flux-system}
+spec: {dependsOn: [{name: d}C_MORE]}
+status: {conditions: [{type: Ready, status: "False", C_READY}]}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: d, namespace: flux-system}
+status: {conditions: [{type: Ready, status: "False", D_READY}]}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: e, namespace: flux-system}
+`
+
+// An object whose children another path has reached first has its chain, and a cause of its own. What follows from a
+// cause below it is none, whichever path has led there.
+func TestAnObjectWhoseChildrenAnotherPathReached(t *testing.T) {
+	const (
+		waits  = "reason: DependencyNotReady, message: not ready"
+		broken = "reason: BuildFailed, message: kustomize build failed"
+		checks = `reason: HealthCheckFailed, message: "health check failed after 30s: timeout waiting for: [x]"`
+		toD    = "Kustomization/flux-system/a > Kustomization/flux-system/b > Kustomization/flux-system/d"
+		toC    = "Kustomization/flux-system/a > Kustomization/flux-system/c"
+	)
+	for name, tc := range map[string]struct {
+		c, d, more        string
+		findings, waiting []string
+	}{
+		"nothing is known of either": {waits, waits, "", nil, []string{" Kustomization/flux-system/d: " + toD}},
+		"it has a cause": {broken, waits, "", []string{"kustomize-build Kustomization/flux-system/c: " + toC},
+			[]string{" Kustomization/flux-system/d: " + toD}},
+		"both have one": {broken, broken, "", []string{"kustomize-build Kustomization/flux-system/d: " + toD,
+			"kustomize-build Kustomization/flux-system/c: " + toC}, nil},
+		"it matches a rule": {checks, waits, "", []string{"kustomize-health Kustomization/flux-system/c: " + toC},
+			[]string{" Kustomization/flux-system/d: " + toD}},
+		"what it matches follows from the child": {checks, broken, "",
+			[]string{"kustomize-build Kustomization/flux-system/d: " + toD}, nil},
+		"and it waits for another one": {checks, broken, ", {name: e}",
+			[]string{"kustomize-build Kustomization/flux-system/d: " + toD},
+			[]string{" Kustomization/flux-system/e: " + toC + " > Kustomization/flux-system/e"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.NewReplacer("C_READY", tc.c, "D_READY", tc.d, "C_MORE", tc.more).Replace(diamond)
+			s := NewSnapshot(readiness.Observation{Objects: decode(t, text)})
+			findings, waiting := s.examine([]health.Ref{{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization",
+				Namespace: "flux-system", Name: "a"}}, readRules(t))
+			if diff := cmp.Diff(tc.findings, inShort(findings)); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(tc.waiting, inShort(waiting)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
