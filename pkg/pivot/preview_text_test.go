@@ -53,6 +53,8 @@ func TestPivotPlanIsShown(t *testing.T) {
 			edits: []fixture.Edit{paused, marked}, begun: true},
 		"paused-by-hand": {source: everything(), target: fixture.ManagementCluster()[:3],
 			edits: []fixture.Edit{paused}, begun: true},
+		"paused-by-hand-on-target": {source: everything()[:3], target: append(fixture.ManagementCluster(), tenant()),
+			edits: []fixture.Edit{paused, tenantPaused, byMove("management/mgmt")}, begun: true},
 		"conflict": {source: everything()[:3], target: fixture.ManagementCluster()[:1], begun: true},
 		"finished": {source: fixture.Bystanders(), target: fixture.ManagementCluster(), begun: true},
 	} {

@@ -123,12 +123,13 @@ func (s State) wayOut(source, target clusters.Side) string {
 	return joinLines(append(lines, "Then run the same command again.")...)
 }
 
-// resumeByHand returns the step that resumes what a person has paused. A recovery does not take it.
+// resumeByHand returns the step that resumes what a person has paused. A recovery does not take it. Once the own Cluster
+// is active, the next run resumes what the move has paused.
 func (s State) resumeByHand() Step {
 	if s.sourceIsComplete() {
 		return Step{ActionResume, AtSource, s.Source.PausedByHand(s.scope)}
 	}
-	return Step{ActionResume, AtTarget, s.Target.Paused()}
+	return Step{ActionResume, AtTarget, s.Target.PausedByHand(s.scope)}
 }
 
 // whatIsWhere describes how far an interrupted move came.
