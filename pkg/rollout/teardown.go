@@ -45,9 +45,12 @@ func MarkTakenDown(ctx context.Context, c *kube.Cluster, of string) error {
 // SuspendOwner suspends the Flux object that applies a resource, by the labels that Flux puts on the resource: it would
 // restore what is deleted. Without such labels there is nothing to suspend.
 func SuspendOwner(ctx context.Context, c *kube.Cluster, labels map[string]string, of string) error {
-	for kind, o := range map[string]client.Object{kustomizev1.GroupVersion.Group: &kustomizev1.Kustomization{},
-		helmv2.GroupVersion.Group: &helmv2.HelmRelease{}} {
-		name, namespace := labels[kind+"/name"], labels[kind+"/namespace"]
+	for _, owner := range []struct {
+		group  string
+		object client.Object
+	}{{kustomizev1.GroupVersion.Group, &kustomizev1.Kustomization{}},
+		{helmv2.GroupVersion.Group, &helmv2.HelmRelease{}}} {
+		o, name, namespace := owner.object, labels[owner.group+"/name"], labels[owner.group+"/namespace"]
 		if name == "" || namespace == "" {
 			continue
 		}

@@ -1,9 +1,11 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -22,6 +24,13 @@ type Key struct{ Kind, Namespace, Name string }
 
 // String is for people.
 func (k Key) String() string { return k.Kind + "/" + k.Name }
+
+// sortedKeys puts the objects of messages into the same order in each run.
+func sortedKeys[T any](objects map[Key]T) []Key {
+	return slices.SortedFunc(maps.Keys(objects), func(a, b Key) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+}
 
 // Goal names the objects that a wait is for. An object that does not exist yet counts as not ready.
 type Goal struct {
@@ -133,7 +142,8 @@ func dependencies(o *unstructured.Unstructured) []Key {
 // unblocked returns, once for each, the objects that are not ready although their dependencies are.
 func (v *view) unblocked() []*unstructured.Unstructured {
 	var free []*unstructured.Unstructured
-	for k, o := range v.objects {
+	for _, k := range sortedKeys(v.objects) {
+		o := v.objects[k]
 		needs := dependencies(o)
 		if v.nudged[k] || len(needs) == 0 || v.states[k].State == health.Ready {
 			continue
@@ -153,7 +163,8 @@ func (v *view) unblocked() []*unstructured.Unstructured {
 // waitingControlPlanes returns the control planes that are not ready and neither being deleted nor paused.
 func (v *view) waitingControlPlanes() []*unstructured.Unstructured {
 	var waiting []*unstructured.Unstructured
-	for k, o := range v.objects {
+	for _, k := range sortedKeys(v.objects) {
+		o := v.objects[k]
 		if o.GroupVersionKind().Group == controlPlaneGroup && v.states[k].State != health.Ready &&
 			o.GetDeletionTimestamp() == nil && !health.Paused(o) {
 			waiting = append(waiting, o)
@@ -209,7 +220,8 @@ func (v *view) blocked() []event.Object {
 // unrecoverable returns an error if a goal, or an object of the release that goals come from, is suspended or has given
 // up. It also returns one if another component has given up: the wait depends on it.
 func (v *view) unrecoverable() error {
-	for k, s := range v.states {
+	for _, k := range sortedKeys(v.states) {
+		s := v.states[k]
 		if !v.blocksGoal(k) && (s.State != health.Failed || !v.excluded(k)) {
 			continue
 		}

@@ -54,7 +54,8 @@ func (v *view) countAgain(c kube.Change) []event.Object {
 		return nil
 	}
 	var other []event.Object
-	for k, o := range v.objects {
+	for _, k := range sortedKeys(v.objects) {
+		o := v.objects[k]
 		if k.Kind != "Cluster" || k.Namespace != c.Object.GetNamespace() {
 			continue
 		}

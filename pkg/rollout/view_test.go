@@ -367,3 +367,53 @@ func TestOnlyControlPlanesThatWaitAreWoken(t *testing.T) {
 		t.Errorf("woken: %v", names)
 	}
 }
+
+// People read the same messages in the same order in each run.
+func TestMessagesHaveOneOrder(t *testing.T) {
+	for range 20 {
+		v := newView("bootstrap", wanted("d", "c", "b", "a"))
+		for _, name := range []string{"c", "d", "b", "a"} {
+			v.take(kube.Change{Object: kustomization(name, stalled, dependsOn("ready"))})
+			v.take(kube.Change{Object: &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "RKE2ControlPlane",
+				"metadata": map[string]any{"name": name, "namespace": "management"}}}})
+		}
+		v.take(kube.Change{Object: kustomization("ready", ready("True", 2))})
+		if err := v.unrecoverable(); err == nil || !strings.HasPrefix(err.Error(), "Kustomization/a ") {
+			t.Fatal(err)
+		}
+		for what, list := range map[string][]*unstructured.Unstructured{"unblocked": v.unblocked(),
+			"control planes": v.waitingControlPlanes()} {
+			var names []string
+			for _, o := range list {
+				names = append(names, o.GetName())
+			}
+			if !slices.Equal(names, []string{"a", "b", "c", "d"}) {
+				t.Fatalf("%s: %v", what, names)
+			}
+		}
+	}
+}
+
+// Clusters whose machines have changed are reported by name.
+func TestClustersAreCountedInOneOrder(t *testing.T) {
+	for range 20 {
+		v := newView("management", Goal{})
+		for _, name := range []string{"d", "c", "b", "a"} {
+			v.take(kube.Change{Object: &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
+				"metadata": map[string]any{"namespace": "management", "name": name}}}})
+			key := Key{"Cluster", "management", name}
+			state := v.states[key]
+			state.Message = "of before"
+			v.states[key] = state
+		}
+		var names []string
+		for _, o := range v.countAgain(kube.Change{Object: machine("c", "m", "False")}) {
+			names = append(names, o.Name)
+		}
+		if !slices.Equal(names, []string{"a", "b", "c", "d"}) {
+			t.Fatal(names)
+		}
+	}
+}
