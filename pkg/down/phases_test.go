@@ -203,6 +203,25 @@ func TestTheLookNamesOtherClusters(t *testing.T) {
 	}
 }
 
+// If both clusters manage others, each run names those of the management cluster first.
+func TestOtherClustersAreNamedInOneOrder(t *testing.T) {
+	for range 20 {
+		o := clusters.Observation{
+			Bootstrap:  clusters.BootstrapSide{Cluster: cluster(t, "bootstrap", clusterObject("team", "early"))},
+			Management: clusters.ManagementSide{Cluster: cluster(t, "management", clusterObject("team", "shop"))}}
+		for what, err := range map[string]error{
+			"none may be left": otherClusters{scope: own}.requireNone(t.Context(), o),
+			"none may go": func() error {
+				_, err := otherClusters{scope: own}.findDeletable(t.Context(), o)
+				return err
+			}()} {
+			if err == nil || !strings.Contains(err.Error(), "the management cluster manages") {
+				t.Fatalf("%s: %v", what, err)
+			}
+		}
+	}
+}
+
 // Nothing is moved, created or deleted if the observation right before shows something else, or other clusters that
 // would be lost.
 func TestNothingIsDoneThatWasNotConfirmed(t *testing.T) {

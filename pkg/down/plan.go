@@ -63,14 +63,14 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	for holder, workload := range all {
+	for _, m := range all {
 		if !d.WithWorkloadClusters {
-			return p, refuseOthers(holder, d.Environment.Argument(), workload)
+			return p, refuseOthers(m.holder, d.Environment.Argument(), m.workload)
 		}
-		if err := refusePaused(workload); err != nil {
+		if err := refusePaused(m.workload); err != nil {
 			return p, err
 		}
-		for _, c := range workload {
+		for _, c := range m.workload {
 			p.WorkloadClusters = append(p.WorkloadClusters, c.Namespace+"/"+c.Name)
 		}
 	}

@@ -23,11 +23,16 @@ type otherClusters struct {
 	confirmed   []string // as namespace/name: the user was shown that these would be deleted
 }
 
-// findAll returns the workload clusters in both clusters. A move takes only its own namespace along, so findAll
-// searches all namespaces.
-func (o otherClusters) findAll(ctx context.Context, observed clusters.Observation) (map[*kube.Cluster][]capi.Cluster,
-	error) {
-	all := map[*kube.Cluster][]capi.Cluster{}
+// managed are the workload clusters that one cluster manages, at least one.
+type managed struct {
+	holder   *kube.Cluster
+	workload []capi.Cluster
+}
+
+// findAll returns the workload clusters in both clusters, those of the management cluster first. A move takes only its
+// own namespace along, so findAll searches all namespaces.
+func (o otherClusters) findAll(ctx context.Context, observed clusters.Observation) ([]managed, error) {
+	var all []managed
 	for _, holder := range []*kube.Cluster{observed.Management.Cluster, observed.Bootstrap.Cluster} {
 		if holder == nil {
 			continue
@@ -37,7 +42,7 @@ func (o otherClusters) findAll(ctx context.Context, observed clusters.Observatio
 			return nil, err
 		}
 		if len(workload) > 0 {
-			all[holder] = workload
+			all = append(all, managed{holder, workload})
 		}
 	}
 	return all, nil
@@ -49,28 +54,27 @@ func (o otherClusters) requireNone(ctx context.Context, observed clusters.Observ
 	if err != nil {
 		return err
 	}
-	for holder, workload := range all {
-		return refuseOthers(holder, o.environment, workload)
+	if len(all) > 0 {
+		return refuseOthers(all[0].holder, o.environment, all[0].workload)
 	}
 	return nil
 }
 
 // findDeletable returns the workload clusters. It refuses if the user does not want them deleted or was not shown one
 // of them, or if one is paused.
-func (o otherClusters) findDeletable(ctx context.Context, observed clusters.Observation) (
-	map[*kube.Cluster][]capi.Cluster, error) {
+func (o otherClusters) findDeletable(ctx context.Context, observed clusters.Observation) ([]managed, error) {
 	all, err := o.findAll(ctx, observed)
 	if err != nil {
 		return nil, err
 	}
-	for holder, workload := range all {
+	for _, m := range all {
 		if !o.delete {
-			return nil, refuseOthers(holder, o.environment, workload)
+			return nil, refuseOthers(m.holder, o.environment, m.workload)
 		}
-		if err := refusePaused(workload); err != nil {
+		if err := refusePaused(m.workload); err != nil {
 			return nil, err
 		}
-		for _, c := range workload {
+		for _, c := range m.workload {
 			if name := c.Namespace + "/" + c.Name; !slices.Contains(o.confirmed, name) {
 				return nil, fault.New(fault.ConfirmationRequired, "the workload cluster "+name+" was not shown before",
 					"Nothing of it was deleted. Run the same command again: it shows what there is now.")
@@ -108,8 +112,8 @@ func (w workloadClusters) run(ctx context.Context, report pipeline.Reporter) err
 			return err
 		}
 	}
-	for holder, workload := range all {
-		if err := w.deleteAll(ctx, holder, workload, report); err != nil {
+	for _, m := range all {
+		if err := w.deleteAll(ctx, m.holder, m.workload, report); err != nil {
 			return err
 		}
 	}
