@@ -102,10 +102,10 @@ func ownedName(s capi.Orphan) string {
 // findKept adds the ClusterClasses that are copied and not deleted, because a Cluster of another namespace uses them,
 // with the objects below them. It also adds the classes of other namespaces that moving Clusters use.
 func (v *view) findKept(found *leftBehindSet) {
-	for class, users := range v.usedElsewhere() {
-		for _, o := range v.source.Below(class) {
-			found.add(LeftBehind{Object: o, Rule: RuleElsewhere, Remedy: copyClass(users),
-				Reason: fmt.Sprintf("%s uses %s: it would be copied, and stay", users[0], class)})
+	for _, used := range v.usedElsewhere() {
+		for _, o := range v.source.Below(used.class) {
+			found.add(LeftBehind{Object: o, Rule: RuleElsewhere, Remedy: copyClass(used.users),
+				Reason: fmt.Sprintf("%s uses %s: it would be copied, and stay", used.users[0], used.class)})
 		}
 	}
 	for _, c := range v.clusters {

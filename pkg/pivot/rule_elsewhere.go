@@ -9,21 +9,31 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// usedElsewhere returns the ClusterClasses that would leave, with the Clusters of other namespaces that use them.
-// clusterctl copies such a class, pauses it and leaves it in its place: from then on there are two.
-func (v *view) usedElsewhere() map[capi.Object][]capi.Cluster {
-	used := map[capi.Object][]capi.Cluster{}
+// usedClass is a ClusterClass that would leave, with the Clusters of other namespaces that use it.
+type usedClass struct {
+	class capi.Object
+	users []capi.Cluster
+}
+
+// usedElsewhere returns the ClusterClasses that Clusters of other namespaces use, sorted. clusterctl copies such a
+// class, pauses it and leaves it in its place: from then on there are two.
+func (v *view) usedElsewhere() []usedClass {
+	var all []usedClass
 	for _, o := range v.source.All() {
 		if o.Kind != "ClusterClass" || o.Namespace != v.scope.Namespace {
 			continue
 		}
+		used := usedClass{class: o}
 		for _, c := range v.others {
 			if c.ClassNamespace == o.Namespace && c.ClassName == o.Name {
-				used[o] = append(used[o], c)
+				used.users = append(used.users, c)
 			}
 		}
+		if len(used.users) > 0 {
+			all = append(all, used)
+		}
 	}
-	return used
+	return all
 }
 
 // copyClass returns what a person does with a class that other Clusters use.
@@ -42,19 +52,18 @@ func checkElsewhere(_ context.Context, v *view) ([]*Refusal, error) {
 		}}, nil
 	}
 	var refusals []*Refusal
-	for class, users := range v.usedElsewhere() {
+	for _, used := range v.usedElsewhere() {
 		var names []string
-		for _, c := range users {
+		for _, c := range used.users {
 			names = append(names, c.String())
 		}
 		slices.Sort(names)
 		refusals = append(refusals, &Refusal{
-			Rule: RuleElsewhere, Object: class.String(), Remedy: copyClass(users),
+			Rule: RuleElsewhere, Object: used.class.String(), Remedy: copyClass(used.users),
 			Reason: "is used from another namespace, by " + strings.Join(names, ", ") +
 				": it would be copied, and stay at the source, paused",
 		})
 	}
-	slices.SortFunc(refusals, func(a, b *Refusal) int { return strings.Compare(a.Object, b.Object) })
 	return append(refusals, v.namedElsewhere()...), nil
 }
 
