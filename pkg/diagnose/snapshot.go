@@ -46,7 +46,9 @@ func NewSnapshot(o readiness.Observation) *Snapshot {
 		}
 	}
 	for _, list := range s.below {
-		slices.SortFunc(list, func(a, b health.Ref) int { return cmp.Compare(a.String(), b.String()) })
+		slices.SortFunc(list, func(a, b health.Ref) int {
+			return cmp.Or(cmp.Compare(a.String(), b.String()), cmp.Compare(a.Group, b.Group))
+		})
 	}
 	s.sortEvents(o.Events)
 	return s

@@ -120,9 +120,9 @@ func configurationOf(pod *unstructured.Unstructured) []health.Ref {
 	for _, c := range maps(pod, "spec", "containers") {
 		list, _ := c["envFrom"].([]any)
 		for _, from := range mapsOf(list) {
-			for field, kind := range map[string]string{"configMapRef": "ConfigMap", "secretRef": "Secret"} {
-				if source, is := from[field].(map[string]any); is {
-					add(kind, source["name"])
+			for _, of := range []struct{ field, kind string }{{"configMapRef", "ConfigMap"}, {"secretRef", "Secret"}} {
+				if source, is := from[of.field].(map[string]any); is {
+					add(of.kind, source["name"])
 				}
 			}
 		}

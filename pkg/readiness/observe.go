@@ -1,6 +1,7 @@
 package readiness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
 
+	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -43,12 +45,31 @@ func Observe(ctx context.Context, c *kube.Cluster, registries ...Registry) Obser
 		o.etcdQuestions(v), o.appliedQuestions(ctx, v), o.registryQuestions(v, registries)))
 	o.seen.Expiries = append(o.seen.Expiries, machineExpiries(o.seen.Objects)...)
 	o.seen.Expiries = append(o.seen.Expiries, kubeconfigExpiries(c.Config)...)
-	slices.Sort(o.seen.NotChecked)
-	o.seen.NotChecked = slices.Compact(o.seen.NotChecked)
-	slices.SortFunc(o.seen.Probes, func(a, b Probe) int {
-		return strings.Compare(a.Kind+a.Object.String()+a.Message, b.Kind+b.Object.String()+b.Message)
-	})
+	o.seen.sort()
 	return o.seen
+}
+
+// sort puts what the checks found into the same order in each run: they answer in any order.
+func (o *Observation) sort() {
+	slices.Sort(o.NotChecked)
+	o.NotChecked = slices.Compact(o.NotChecked)
+	slices.SortFunc(o.Probes, func(a, b Probe) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), compareRefs(a.Object, b.Object), cmp.Compare(a.Message, b.Message))
+	})
+	slices.SortFunc(o.Objects, func(a, b *unstructured.Unstructured) int {
+		return compareRefs(health.RefOf(a), health.RefOf(b))
+	})
+	slices.SortFunc(o.Missing, func(a, b Applied) int {
+		return cmp.Or(compareRefs(a.Object, b.Object), compareRefs(a.By, b.By))
+	})
+	slices.SortFunc(o.Expiries, func(a, b Expiry) int {
+		return cmp.Or(compareRefs(a.Object, b.Object), cmp.Compare(a.What, b.What), a.At.Compare(b.At))
+	})
+}
+
+func compareRefs(a, b health.Ref) int {
+	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace),
+		cmp.Compare(a.Name, b.Name))
 }
 
 // question is a check that runs at the same time as others and records its own result.
