@@ -32,10 +32,14 @@ func TestAFolderRunsAndFetchesNothing(t *testing.T) {
 			"/${GITLAB_TOKEN}\"}]\n",
 		"a variable in a name": "resources: [../kubeadm-capd]\nconfigMapGenerator: [{name: \"${GITLAB_TOKEN}\", " +
 			"literals: [a=b]}]\n",
+		"a variable in a file that a generator names first": "resources: [../kubeadm-capd]\n" +
+			"configMapGenerator: [{name: g, files: [patch.yaml]}]\ntransformers: [patch.yaml]\n",
 		"a variable in a file": "resources: [../kubeadm-capd, more.yaml]\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := folder(t, map[string]string{"kustomization.yaml": kustomization,
+				"patch.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\n" +
+					"path: \"${GITLAB_TOKEN}\"\n",
 				"more.yaml": "kind: ConfigMap\napiVersion: v1\nmetadata: {name: \"${GITLAB_TOKEN}\"}\n"})
 			_, err := environment.Load(t.Context(), environment.Options{Name: own, Content: clusterinit.Content(),
 				Variables: func(string) (string, bool) { return "s3cret", true }})

@@ -30,7 +30,8 @@ type Options struct {
 	// Root is the absolute path of the folder that every entry must be below, after symbolic links.
 	Root string
 	// Read, if any, returns what kustomize gets of a file. It is called once for each file, with the role in which the
-	// file is first named, and never after kustomize has begun.
+	// file is first named, and once more if that is Values and the file also has another role. It is never called after
+	// kustomize has begun.
 	Read func(path string, role Role, content []byte) ([]byte, error)
 	// Missing, if any, is a further hint for a missing entry.
 	Missing string
@@ -42,7 +43,7 @@ type Options struct {
 // kustomization, and reads each file: kustomize reads only those copies. The error contains all refused entries, see
 // fault.Join, with the code EnvironmentInvalid, and the errors of Read. Errors of kustomize itself have no code.
 func Build(o Options) (built resmap.ResMap, err error) {
-	w := &walker{Options: o, copies: map[string][]byte{}}
+	w := &walker{Options: o, copies: map[string][]byte{}, values: map[string]bool{}}
 	if w.Title == nil {
 		w.Title = func(path string) string { return path }
 	}

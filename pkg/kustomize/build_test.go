@@ -348,6 +348,37 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// A file that a generator names first is checked like any other as soon as something else names it.
+func TestAFileOfAGeneratorIsCheckedInItsOtherRole(t *testing.T) {
+	bomb := "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 100) + "]\n"
+	for name, kustomization := range map[string]string{
+		"a transformer":   "configMapGenerator: [{name: g, files: [b/v]}]\ntransformers: [b/v]\n",
+		"a patch":         "resources: [b]\npatches: [{path: b/v}]\n",
+		"a kustomization": "resources: [b, b/c]\n",
+	} {
+		_, err := build(tree(t, map[string]string{"env/kustomization.yaml": kustomization, "env/b/v": bomb,
+			"env/b/kustomization.yaml":   "configMapGenerator: [{name: g, files: [v, c/kustomization.yaml]}]\n",
+			"env/b/c/kustomization.yaml": bomb}))
+		if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), "aliases") {
+			t.Errorf("%s: %.300v", name, err)
+		}
+	}
+	root := tree(t, map[string]string{"env/b/v": "x: y\n",
+		"env/kustomization.yaml":   "resources: [b]\ncrds: [b/v, b/v]\n",
+		"env/b/kustomization.yaml": "configMapGenerator: [{name: g, files: [v]}, {name: h, files: [v]}]\n"})
+	var roles []kustomize.Role
+	_, _ = kustomize.Build(kustomize.Options{Files: kustomize.Disk(), Folder: root + "/env", Root: root,
+		Read: func(path string, role kustomize.Role, content []byte) ([]byte, error) {
+			if filepath.Base(path) == "v" {
+				roles = append(roles, role)
+			}
+			return content, nil
+		}})
+	if want := []kustomize.Role{kustomize.Values, kustomize.Other}; !reflect.DeepEqual(roles, want) {
+		t.Errorf("read as %v, want %v", roles, want)
+	}
+}
+
 // A field that a later kustomize has may name files too: then it must be checked.
 func TestEachFieldOfAKustomizationIsKnown(t *testing.T) {
 	for of, want := range map[reflect.Type]int{

@@ -28,6 +28,7 @@ type walker struct {
 	Options
 	root     filesys.ConfirmedDir
 	copies   map[string][]byte
+	values   map[string]bool // the copies that only generators have named so far: nothing has parsed them
 	problems []error
 	folders  int // visited, each as often as it is named
 	bytes    int
@@ -117,8 +118,9 @@ func (w *walker) kustomizationOf(folder filesys.ConfirmedDir) (string, bool) {
 	return "", false
 }
 
-// copy reads a file for kustomize, once, and counts it each time. The file must be below the folder that names it:
-// kustomize requires that too.
+// copy reads a file for kustomize, once, and counts it each time. It reads a file of a generator again when something
+// else names it: the new role has other checks. The file must be below the folder that names it: kustomize requires
+// that too.
 func (w *walker) copy(folder filesys.ConfirmedDir, name string, role Role) ([]byte, bool) {
 	title := w.Title(folder.Join(name))
 	dir, base, err := w.Files.CleanedAbs(folder.Join(name))
@@ -135,7 +137,7 @@ func (w *walker) copy(folder filesys.ConfirmedDir, name string, role Role) ([]by
 	}
 	path := dir.Join(base)
 	content, known := w.copies[path]
-	if !known {
+	if known = known && (role == Values || !w.values[path]); !known {
 		content, err = w.Files.ReadFile(path)
 	}
 	if err == nil {
@@ -162,7 +164,7 @@ func (w *walker) copy(folder filesys.ConfirmedDir, name string, role Role) ([]by
 			return nil, false
 		}
 	}
-	w.copies[path] = content
+	w.copies[path], w.values[path] = content, role == Values
 	return content, true
 }
 
