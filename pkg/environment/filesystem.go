@@ -1,7 +1,9 @@
 package environment
 
 import (
+	"errors"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -17,8 +19,8 @@ const embeddedRoot = "/.cluster-init-content/"
 
 const environmentsFolder = "environment-values"
 
-// overlay is the file system of kustomize: what is missing in and next to the user's own folder, such as ../base, is
-// read from the content.
+// overlay is the file system of kustomize. It reads a folder next to the user's own one, such as ../base, from the
+// content if the disk has none of that name. The content fills no gaps in a folder that exists.
 type overlay struct {
 	filesys.FileSystem // the disk, or the content in memory
 	fallback           filesys.FileSystem
@@ -28,7 +30,16 @@ type overlay struct {
 }
 
 func (o overlay) pick(name string) filesys.FileSystem {
-	if o.fallback == nil || o.FileSystem.Exists(name) {
+	if o.fallback == nil {
+		return o.FileSystem
+	}
+	relative, err := filepath.Rel(o.root, name)
+	next, _, _ := strings.Cut(relative, string(filepath.Separator))
+	if err != nil || next == ".." {
+		return o.FileSystem
+	}
+	// Lstat also finds a broken link, and another error than ErrNotExist does not mean that the folder is missing.
+	if _, err := os.Lstat(filepath.Join(o.root, next)); !errors.Is(err, fs.ErrNotExist) {
 		return o.FileSystem
 	}
 	return o.fallback
@@ -69,7 +80,7 @@ func (o overlay) origin(name string) origin {
 	if err != nil {
 		return origin{path: name}
 	}
-	if !o.FileSystem.Exists(name) { // read from the content, as if that were next to the folder
+	if o.fallback != nil && o.pick(name) == o.fallback { // read as if the content were next to the folder
 		return origin{path: path.Join(environmentsFolder, path.Base(o.folder), filepath.ToSlash(relative)),
 			builtIn: true}
 	}
@@ -88,14 +99,8 @@ func (o overlay) IsDir(name string) bool { return o.pick(name).IsDir(name) }
 // ReadDir lists the folder in its place.
 func (o overlay) ReadDir(name string) ([]string, error) { return o.pick(name).ReadDir(name) }
 
-// Glob lists the matches on the disk, or else in the content.
-func (o overlay) Glob(pattern string) ([]string, error) {
-	found, err := o.FileSystem.Glob(pattern)
-	if err != nil || len(found) > 0 || o.fallback == nil {
-		return found, err
-	}
-	return o.fallback.Glob(pattern)
-}
+// Glob lists the matches in the place of the pattern's folder.
+func (o overlay) Glob(pattern string) ([]string, error) { return o.pick(pattern).Glob(pattern) }
 
 // Walk walks a folder in its place.
 func (o overlay) Walk(name string, walk filepath.WalkFunc) error {

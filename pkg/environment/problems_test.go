@@ -129,6 +129,39 @@ func TestFilesBesideTheFolder(t *testing.T) {
 	}
 }
 
+// A built-in environment fills no gaps in a user's folder of the same name: its values and secrets are not the user's.
+func TestABuiltInEnvironmentFillsNoGaps(t *testing.T) {
+	own := folder(t, map[string]string{"kustomization.yaml": onBase})
+	root := filepath.Dir(own)
+	t.Chdir(root)
+	if err := os.Rename(own, "kubeadm-capd"); err != nil {
+		t.Fatal(err)
+	}
+	// kubeadm-capd/values.yaml is missing on the disk, and exists in the content.
+	want := []string{"./kubeadm-capd/kustomization.yaml: line 7: configMapGenerator: \"values.yaml\" is neither a " +
+		"file nor a folder"}
+	if diff := cmp.Diff(want, messages(t, environment.Options{Name: "./kubeadm-capd"})); diff != "" {
+		t.Errorf("a missing file (-want +got):\n%s", diff)
+	}
+	if err := errors.Join(os.Rename("kubeadm-capd", "mine"), os.WriteFile("mine/values.yaml", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for name, put := range map[string]func() error{
+		"an empty folder": func() error { return os.Mkdir("base", 0o700) },
+		"a broken link":   func() error { return os.Symlink("gone", "base") },
+	} {
+		if err := put(); err != nil {
+			t.Fatal(err)
+		}
+		if got := messages(t, environment.Options{Name: "./mine"}); len(got) != 1 || !strings.Contains(got[0], "base") {
+			t.Errorf("%s: got %q", name, got)
+		}
+		if err := os.Remove("base"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A file without values means none, whatever is in it.
 func TestEmptyFilesMeanNone(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "a comment": "# nothing yet\n", "a document": "---\n",
