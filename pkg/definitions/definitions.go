@@ -3,7 +3,6 @@
 package definitions
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -114,8 +113,8 @@ func (r *reader) folder(at string) error {
 		if err != nil {
 			return err
 		}
-		for _, document := range bytes.Split(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\n---\n")) {
-			if err := r.document(at, file, document); err != nil {
+		for _, document := range unpack.Documents(strings.ReplaceAll(string(text), "\r\n", "\n")) {
+			if err := r.document(at, file, []byte(document)); err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
 		}
@@ -130,11 +129,18 @@ func isManifest(file string) bool {
 // isRead reports whether this package may read a file of content.
 func isRead(file string) bool { return file == File || isManifest(file) }
 
-// document reads one object, or a kustomization. Comments do not change the hash.
+// document reads one object, a kustomization or a JSON patch. Comments do not change the hash.
 func (r *reader) document(at, file string, text []byte) error {
-	var object map[string]any
-	if err := unpack.Unmarshal(text, &object); err != nil {
+	var document any
+	if err := unpack.Unmarshal(text, &document); err != nil {
 		return err
+	}
+	if patch, isList := document.([]any); isList && !isKustomization(file) {
+		return r.add(patch) // it may change a template: only the kustomization says what it applies to
+	}
+	object, isMap := document.(map[string]any)
+	if !isMap && document != nil {
+		return errors.New("a document is neither an object nor a patch")
 	}
 	kind, _ := object["kind"].(string)
 	if isKustomization(file) {

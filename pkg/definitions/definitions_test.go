@@ -28,6 +28,7 @@ func TestTheChartKnowsTheDefinitions(t *testing.T) {
 const (
 	at       = "./kustomize-components/cluster/x"
 	machine  = "kind: DevMachineTemplate\nspec: {template: {spec: {image: a}}}\n"
+	patch    = "- {op: replace, path: /spec/template/spec/image, value: a}\n"
 	pipeline = "kind: MachineDeployment\nspec: {replicas: 1}\n"
 )
 
@@ -35,6 +36,7 @@ const (
 func TestWhatIsInTheHash(t *testing.T) {
 	base := map[string]string{"x/kustomization.yaml": "resources: [machine.yaml, pool.yaml]\n",
 		"x/machine.yaml": machine, "x/pool.yaml": pipeline,
+		"x/patch.yaml": patch, "x/more.yaml": pipeline + "--- # the next\n" + machine + "---\t\n" + pipeline,
 		"shared/kustomization.yaml": "resources: [more.yaml]\n", "shared/more.yaml": machine}
 	first := hashOf(t, base, nil)
 	if first == "" {
@@ -45,6 +47,13 @@ func TestWhatIsInTheHash(t *testing.T) {
 		other  bool
 	}{
 		"the template": {map[string]string{"x/machine.yaml": strings.Replace(machine, "a", "b", 1)},
+			true},
+		"a template after a separator with a comment": {map[string]string{"x/more.yaml": pipeline +
+			"--- # the next\n" + strings.Replace(machine, "a", "b", 1)}, true},
+		"a template on the line of its separator": {map[string]string{"x/more.yaml": pipeline +
+			"--- {kind: DevMachineTemplate, spec: {template: {spec: {image: b}}}}\n"}, true},
+		"another separator": {map[string]string{"x/more.yaml": pipeline + "---\n" + machine}, false},
+		"a JSON patch": {map[string]string{"x/patch.yaml": strings.Replace(patch, "value: a", "value: b", 1)},
 			true},
 		"its comments": {map[string]string{"x/machine.yaml": "# why\n" + machine}, false},
 		"another object": {map[string]string{"x/pool.yaml": strings.Replace(pipeline, "1", "2", 1)},
@@ -61,6 +70,18 @@ func TestWhatIsInTheHash(t *testing.T) {
 				t.Errorf("hash %s, before %s", got, first)
 			}
 		})
+	}
+}
+
+// What is no manifest is refused, and not ignored.
+func TestUnreadableDefinitions(t *testing.T) {
+	for name, text := range map[string]string{"x.yaml": machine + "--- # next\nkind: [\n", "y.yaml": "s3cret\n",
+		"kustomization.yaml": "- a\n"} {
+		_, err := definitions.Of(fstest.MapFS{"kustomize-components/cluster/x/" + name: &fstest.MapFile{
+			Data: []byte(text)}})
+		if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -58,6 +58,13 @@ func Unmarshal(text []byte, into any) error {
 	return kyaml.Unmarshal(text, into)
 }
 
+// separator matches a line that begins a document: --- alone, or before a comment or the document itself.
+var separator = regexp.MustCompile(`\n---(?:[ \t\n]|$)`)
+
+// Documents returns the texts of the documents in a YAML text with the line break \n. sigs.k8s.io/yaml reads only the
+// first one of a text.
+func Documents(text string) []string { return separator.Split(text, -1) }
+
 var lineNumber = regexp.MustCompile(`line \d+`)
 
 // checkMarks bounds the documents, and the nodes of each one, before a parser makes them.

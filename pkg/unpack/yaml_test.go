@@ -2,6 +2,7 @@ package unpack_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,23 @@ func TestYAML(t *testing.T) {
 		err := unpack.YAML([]byte(tc.text))
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+func TestDocuments(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                                {""},
+		"a: 1\n":                          {"a: 1\n"},
+		"a: 1\n---\nb: 2\n":               {"a: 1", "b: 2\n"},
+		"a: 1\n--- # why\nb: 2\n":         {"a: 1", "# why\nb: 2\n"},
+		"a: 1\n---  \nb: 2\n---\t# c\nc:": {"a: 1", " \nb: 2", "# c\nc:"},
+		"a: 1\n--- {b: 2}\n---":           {"a: 1", "{b: 2}", ""},
+		"---\na: 1\n":                     {"---\na: 1\n"},
+		"a: |\n  b\n  ---\n  c\n----\n":   {"a: |\n  b\n  ---\n  c\n----\n"},
+	} {
+		if got := unpack.Documents(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }
