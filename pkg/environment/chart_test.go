@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"helm.sh/helm/v3/pkg/lint/support"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
 // chartOnDisk writes the embedded chart to a folder: lint reads only from the disk.
@@ -73,6 +75,28 @@ func TestDefaultsInstallProvidersOnly(t *testing.T) {
 	if notes := rendered["telco-cloud-init/templates/NOTES.txt"]; !strings.Contains(notes, "  capi\n") ||
 		strings.Contains(notes, "  capd\n") {
 		t.Errorf("NOTES.txt does not list what is enabled:\n%s", notes)
+	}
+}
+
+// A template of the chart may write a comment, or an object, on the line that separates its objects.
+func TestNoObjectOfTheChartIsHidden(t *testing.T) {
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: contentWith(t,
+		"charts/telco-cloud-init/templates/more.yaml", "kind: First\n--- # why\nkind: Second\n--- {kind: Third}\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := env.Render(environment.Management, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, object := range objects {
+		kinds = append(kinds, object.GetKind())
+	}
+	for _, want := range []string{"First", "Second", "Third"} {
+		if !slices.Contains(kinds, want) {
+			t.Errorf("%s is not in %q", want, kinds)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/helm"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // rendering is what the chart renders in one phase. An environment keeps it: one rendering takes 50 ms.
@@ -60,7 +61,7 @@ func (e *Environment) render(phase Phase, chart *helm.Chart, given map[string]an
 		if !strings.HasSuffix(name, ".yaml") {
 			continue
 		}
-		for _, document := range strings.Split(files[name], "\n---\n") {
+		for _, document := range unpack.Documents(files[name]) {
 			var object map[string]any
 			if err := yaml.Unmarshal([]byte(document), &object); err != nil {
 				return rendering{}, fault.Wrap(

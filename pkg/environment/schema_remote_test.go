@@ -23,23 +23,8 @@ func TestASchemaFetchesNothing(t *testing.T) {
 	for name, reference := range map[string]string{"an address": server.URL + "/s.json", "a file": "file:///etc/passwd",
 		"a name": "urn:example:s"} {
 		t.Run(name, func(t *testing.T) {
-			const file = "charts/telco-cloud-init/values.schema.json"
-			content := fstest.MapFS{}
-			err := fs.WalkDir(clusterinit.Content(), ".", func(path string, entry fs.DirEntry, err error) error {
-				if err != nil || entry.IsDir() {
-					return err
-				}
-				data, err := fs.ReadFile(clusterinit.Content(), path)
-				if path == file {
-					data = []byte(`{"$ref": "` + reference + `"}`)
-				}
-				content[path] = &fstest.MapFile{Data: data}
-				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: content})
+			content := contentWith(t, "charts/telco-cloud-init/values.schema.json", `{"$ref": "`+reference+`"}`)
+			_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: content})
 			if err == nil || !strings.Contains(err.Error(), "compile values.schema.json") {
 				t.Errorf("the schema was used: %v", err)
 			}
@@ -48,4 +33,22 @@ func TestASchemaFetchesNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// contentWith is the content of this binary with another text in a file.
+func contentWith(t *testing.T, file, text string) fstest.MapFS {
+	t.Helper()
+	content := fstest.MapFS{file: &fstest.MapFile{Data: []byte(text)}}
+	err := fs.WalkDir(clusterinit.Content(), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path == file {
+			return err
+		}
+		data, err := fs.ReadFile(clusterinit.Content(), path)
+		content[path] = &fstest.MapFile{Data: data}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
