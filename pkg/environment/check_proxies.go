@@ -1,7 +1,6 @@
 package environment
 
 import (
-	"fmt"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -31,10 +30,11 @@ func (e *Environment) checkProxies() error {
 	value, _ := at(e.settled[Management], noProxyPath)
 	text, _ := value.(string)
 	if wrong := notDirect(text); len(wrong) > 0 && !e.isUnknown(noProxyPath) {
-		problems = append(problems, fault.New(fault.ValuesInvalid,
-			fmt.Sprintf("%s: want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8, not %s", e.called(noProxyPath),
-				strings.Join(wrong, ", ")),
-			directHint(wrong[0])))
+		message := e.called(noProxyPath) + ": want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8"
+		if mayQuoteNoProxy(text) {
+			message += ", not " + strings.Join(wrong, ", ")
+		}
+		problems = append(problems, fault.New(fault.ValuesInvalid, message, directHint(text, wrong[0])))
 	}
 	return fault.Join(problems...)
 }
@@ -125,8 +125,15 @@ func isDirect(entry string) bool {
 	return isHost(host) && isPort(port)
 }
 
-func directHint(entry string) string {
+// mayQuoteNoProxy reports whether a message may quote entries of a no-proxy list. If the list has an @, each of them
+// may be a part of a password: a password may contain the commas and blanks that separate entries.
+func mayQuoteNoProxy(list string) bool { return !strings.Contains(list, "@") }
+
+// directHint is the remedy for a wrong entry of a no-proxy list.
+func directHint(list, entry string) string {
 	switch labels := strings.Split(entry, "."); {
+	case !mayQuoteNoProxy(list):
+		return "Write HOST or HOST:PORT in place of the entry with an @: a URL and a login do not belong there."
 	case entry == "*":
 		return "Leave http_proxy and https_proxy empty: then nothing goes through a proxy."
 	case slices.Contains(labels, "*"):

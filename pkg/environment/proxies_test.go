@@ -91,6 +91,10 @@ func TestNoProxyIsNormalizedOrRefusedByName(t *testing.T) {
 			"IP addresses and ranges as 10.0.0.0/8, not localhost;127.0.0.1"},
 		"an address of a page": {given: "http://example.org", refused: "variable no_proxy: want names, .DOMAIN, " +
 			"IP addresses and ranges as 10.0.0.0/8, not http://example.org"},
+		"an address with a password": {given: "localhost,http://user:Passw0rd@proxy:3128", refused: "variable " +
+			"no_proxy: want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8"},
+		"a password with a comma and a blank": {given: "http://user:Passw0rd;,pw; pw/@proxy:3128", refused: "" +
+			"variable no_proxy: want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8"},
 		"a range that is none": {given: "10.0.0.0/33",
 			refused: "variable no_proxy: want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8, not 10.0.0.0/33"},
 	}
@@ -120,6 +124,8 @@ func TestProxyProblemsNameTheirOrigin(t *testing.T) {
 	}{
 		"a variable in upper case": {environment.Options{Variables: variables(
 			map[string]string{"HTTPS_PROXY": "ftp://a:1"})}, "variable HTTPS_PROXY: want http://HOST:PORT"},
+		"a flag with a password": {environment.Options{Sets: []string{"proxies.no_proxy=http://a:pw@b:1"}},
+			"--set: proxies.no_proxy: want names"},
 		"a flag": {environment.Options{Sets: []string{"proxies.https_proxy=ftp://a:1"}},
 			"--set: proxies.https_proxy: want http://HOST:PORT"},
 		"a flag over a variable": {environment.Options{Variables: variables(

@@ -17,8 +17,8 @@ const hidden = "***"
 // mayQuote reports whether a message may show the value at a path: not if it comes from a variable or a Secret, has the
 // name of a secret, or contains @, as an address with a password does.
 func (e *Environment) mayQuote(path, value string) bool {
-	if path == noProxyPath { // names and addresses: the message quotes the wrong one
-		return true
+	if path == noProxyPath { // names and addresses, also from a variable: the message quotes the wrong one
+		return mayQuoteNoProxy(value)
 	}
 	_, secret := at(e.effective.secrets, path)
 	_, infra := at(e.effective.infraSecrets, path)
