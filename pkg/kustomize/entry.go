@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -189,7 +190,20 @@ func remote(entry string) bool {
 
 // wrong refuses an entry, with its file, line and field.
 func (p place) wrong(field, entry, reason, hint string) {
-	p.refuse(fmt.Sprintf("%s: %s%s: %q %s", p.file, p.line(entry), field, entry, reason), hint)
+	p.refuse(fmt.Sprintf("%s: %s%s: %q %s", p.file, p.line(entry), field, shown(entry), reason), hint)
+}
+
+// login matches the user and the password in a URL, also if the password is not encoded.
+var login = regexp.MustCompile(`(?s)://.*@`)
+
+// shown is an entry without the login of a URL. An entry of several lines is YAML that cannot be read: only its first
+// line is shown, since it may contain a secret.
+func shown(entry string) string {
+	entry = login.ReplaceAllString(entry, "://***@")
+	if first, _, more := strings.Cut(strings.TrimSpace(entry), "\n"); more {
+		return first + " …"
+	}
+	return entry
 }
 
 // line is the position of an entry in the file. Empty means not known.
