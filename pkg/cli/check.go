@@ -72,7 +72,7 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 		_, err := pipeline.WithBounds(run.Phases(), b.bounds)
 		found = append([]up.Finding{inputOf(err)}, run.Check(ctx)...)
 		if o.online {
-			found = append(found, o.checkImages(ctx, run.Environment, &docker.Client{}, run.BootstrapImage()),
+			found = append(found, o.checkImages(ctx, run.Environment, &docker.Client{}, run.Supplies),
 				checkRepositories(ctx, run.Environment))
 		}
 	}

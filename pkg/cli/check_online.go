@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -23,36 +25,56 @@ import (
 const onlineBound = 3 * time.Minute
 
 // checkImages checks that registries serve each image of Flux and of the components, with the mirrors and logins of
-// nodes. It checks the node image only if the Docker engine would have to pull it.
+// nodes. Those of a bundle need no registry. It checks the node image only if the Docker engine would have to pull it.
 func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environment, engine *docker.Client,
-	nodeImage string) up.Finding {
+	supplies bootstrap.Supplies) up.Finding {
 	f := up.Finding{Title: "images"}
-	if o.bundle != "" {
-		f.Seen = []string{"all images come from the bundle"}
-		return f
-	}
 	ctx, cancel := context.WithTimeout(ctx, onlineBound)
 	defer cancel()
-	images, notes, err := imagesOf(ctx, env)
-	lacks := fault.Problems(err)
-	f.Warnings = notes
-	images = slices.Compact(slices.Sorted(slices.Values(images)))
-	keys, err := keysOf(env)
-	if err != nil {
-		lacks = append(lacks, err)
+	var images, notChecked []string
+	var missing []error
+	if supplies.Bundle != nil {
+		f.Seen = []string{"all images come from the bundle"}
+	} else {
+		var err error
+		images, f.Warnings, err = imagesOf(ctx, env)
+		f.Problems = fault.Problems(err)
+		images = slices.Compact(slices.Sorted(slices.Values(images)))
+		keys, err := keysOf(env)
+		if err != nil {
+			f.Problems = append(f.Problems, err)
+		}
+		missing, notChecked = oci.ServedAll(ctx, images, mirrorsOf(env), env.Spec().Cluster.TrustedCAs, keys)
 	}
-	missing, notChecked := oci.ServedAll(ctx, images, mirrorsOf(env), env.Spec().Cluster.TrustedCAs, keys)
-	// the engine pulls missing images itself, without the mirrors and credentials of nodes
-	if _, err := engine.Image(ctx, nodeImage); o.bootstrapKubeconfig == "" && err != nil {
-		lacks, _ := oci.ServedAll(ctx, []string{nodeImage}, nil, "", authn.DefaultKeychain)
-		images, missing = append(images, nodeImage), append(missing, lacks...)
+	if node := supplies.BootstrapImage(); o.pullsNodeImage(ctx, engine, supplies) {
+		if supplies.Bundle != nil {
+			f.Seen = []string{"all images but the node image " + node + " come from the bundle"}
+		}
+		// the engine pulls without the mirrors and credentials of nodes
+		lacks, _ := oci.ServedAll(ctx, []string{node}, nil, "", authn.DefaultKeychain)
+		images, missing = append(images, node), append(missing, lacks...)
 	}
 	for _, image := range notChecked {
 		f.Warnings = append(f.Warnings, image+": "+oci.ErrNotSupported.Error())
 	}
-	f.Problems = slices.Concat(lacks, missing)
-	f.Seen = []string{fmt.Sprintf("%d of %d images are served", len(images)-len(missing)-len(notChecked), len(images))}
+	f.Problems = append(f.Problems, missing...)
+	if len(images) > 0 || supplies.Bundle == nil {
+		f.Seen = append(f.Seen, fmt.Sprintf("%d of %d images are served", len(images)-len(missing)-len(notChecked),
+			len(images)))
+	}
 	return f
+}
+
+// pullsNodeImage reports whether the Docker engine would have to pull the node image of the bootstrap cluster: one of
+// --node-image need not be in the bundle. It is true if the engine does not answer.
+func (o *checkOptions) pullsNodeImage(ctx context.Context, engine *docker.Client, supplies bootstrap.Supplies) bool {
+	bundled := supplies.Bundle != nil && (supplies.NodeImage == "" ||
+		slices.Contains(supplies.Bundle.References(bundle.LoadDocker), supplies.NodeImage))
+	if o.bootstrapKubeconfig != "" || bundled {
+		return false
+	}
+	there, err := engine.ImageExists(ctx, supplies.BootstrapImage())
+	return err != nil || !there
 }
 
 // imagesOf returns the known images of Flux and of the components in both clusters. notes and the error name those that
