@@ -43,7 +43,8 @@ func newDown(streams Streams) *cobra.Command {
   4. It cleans up what is left.
 
 You can interrupt or kill it at any time and run it again. Where you do not give a flag of up, down
-takes that of the last up on this machine.
+takes that of the last up on this machine. It never takes --set cluster.name and --set
+cluster.namespace: give them again, or down means another cluster.
 
 down refuses while the cluster manages other clusters, and names them. With
 --with-workload-clusters it deletes those first, with their machines. down shows what it would

@@ -61,9 +61,9 @@ func newPivotRollback(streams Streams) *cobra.Command {
 bootstrap cluster. It makes the backup, the verification and the checks of the pivot, except those
 for the health of the management cluster.
 
-rollback refuses if the management cluster manages itself, or if the pivot is not finished: then run
-pivot resume first. If a rollback was interrupted, run it again. up moves the definition into the
-management cluster again.`,
+rollback refuses if the management cluster is healthy and manages itself, or if the pivot is not
+finished: then run pivot resume first. If a rollback was interrupted, run it again. up moves the
+definition into the management cluster again.`,
 		Example: "  cluster-init pivot rollback kubeadm-capd",
 	})
 }
