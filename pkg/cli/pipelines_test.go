@@ -46,12 +46,15 @@ func TestGitLabPipeline(t *testing.T) {
 	var file struct {
 		Variables map[string]string
 		Job       gitlabJob `json:"management-cluster"`
+		Build     gitlabJob `json:"nightly-build"`
 		Nightly   gitlabJob `json:"nightly-cleanup"`
 	}
 	readPipeline(t, "examples/ci/gitlab.yml", &file)
 	installs(t, file.Job.BeforeScript, file.Variables)
 	checkCommands(t, file.Job.Script, "up", file.Variables["ENVIRONMENT"])
 	checkCommands(t, file.Job.AfterScript, "cleanup", file.Variables["ENVIRONMENT"])
+	checkCommands(t, file.Build.Script, "up", file.Variables["ENVIRONMENT"])
+	checkCommands(t, file.Build.Script, "status", file.Variables["ENVIRONMENT"])
 	checkCommands(t, file.Nightly.Script, "cleanup", file.Variables["ENVIRONMENT"])
 	leavesTimeForCleanup(t, file.Job)
 	services := file.Job.Services
