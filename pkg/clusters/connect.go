@@ -21,9 +21,6 @@ func scheme() (*runtime.Scheme, error) {
 	if err := clientgoscheme.AddToScheme(s); err != nil {
 		return nil, fmt.Errorf("register Kubernetes' kinds: %w", err)
 	}
-	if err := kube.AddDefinitions(s); err != nil {
-		return nil, fmt.Errorf("register CustomResourceDefinitions: %w", err)
-	}
 	return s, flux.AddToScheme(s)
 }
 

@@ -32,7 +32,8 @@ type Cluster struct {
 	requests   *atomic.Int64
 }
 
-// Connect makes a Cluster from a kubeconfig's bytes and its current context. It sends no request yet.
+// Connect makes a Cluster from a kubeconfig's bytes and its current context. It adds CustomResourceDefinitions to the
+// scheme. It sends no request yet.
 func Connect(name string, kubeconfig []byte, scheme *runtime.Scheme) (*Cluster, error) {
 	config, err := restConfig(kubeconfig)
 	if err != nil {
@@ -43,6 +44,9 @@ func Connect(name string, kubeconfig []byte, scheme *runtime.Scheme) (*Cluster, 
 	config.Timeout = 0                                   // watches have no end; every other call has a context
 	requests := &atomic.Int64{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return countingTransport{next, requests} })
+	if err := AddDefinitions(scheme); err != nil {
+		return nil, fmt.Errorf("register CustomResourceDefinitions: %w", err)
+	}
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("making a client for the %s cluster: %w", name, err)
