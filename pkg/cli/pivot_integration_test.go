@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
@@ -22,30 +23,34 @@ import (
 type twoClusters struct {
 	t              *testing.T
 	source, target *testenv.Server
+	namespace      string // of the objects that move
 	bootstrap      string // file of its kubeconfig
 	state          string // folder
 }
 
 func newTwoClusters(t *testing.T) *twoClusters {
 	t.Helper()
-	c := &twoClusters{t: t}
+	c := &twoClusters{t: t, namespace: fixture.Namespace}
+	var starting errgroup.Group
 	for _, server := range []**testenv.Server{&c.source, &c.target} {
-		started, err := testenv.Start(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = started.Stop() })
-		if err := fixture.Create(t.Context(), started.Client, "capi-system", fixture.Providers()); err != nil {
-			t.Fatal(err)
-		}
-		*server = started
+		starting.Go(func() (err error) {
+			if *server, err = testenv.Start(t.Context()); err != nil {
+				return err
+			}
+			return fixture.Create(t.Context(), (*server).Client, "capi-system", fixture.Providers())
+		})
 	}
-	objects := append(fixture.ManagementCluster(), fixture.Bystanders()...)
-	if err := fixture.Create(t.Context(), c.source.Client, fixture.Namespace, objects,
-		fixture.Set("Cluster", fixture.Cluster, fixture.Cluster, "metadata", "labels", "cluster-init.io/cluster"),
-		fixture.Set("Secret", "mgmt-kubeconfig", string(c.target.Kubeconfig()), "stringData", "value")); err != nil {
+	t.Cleanup(func() {
+		for _, server := range []*testenv.Server{c.source, c.target} {
+			if server != nil {
+				_ = server.Stop()
+			}
+		}
+	})
+	if err := starting.Wait(); err != nil {
 		t.Fatal(err)
 	}
+	c.fill()
 	folder := t.TempDir()
 	c.bootstrap, c.state = filepath.Join(folder, "bootstrap"), filepath.Join(folder, "cluster-init", fixture.Cluster)
 	c.write(c.bootstrap, c.source.Kubeconfig(), 0o600)
@@ -56,6 +61,17 @@ func newTwoClusters(t *testing.T) *twoClusters {
 	t.Setenv("XDG_STATE_HOME", folder)
 	t.Setenv("DOCKER_HOST", "")
 	return c
+}
+
+// fill gives the source the objects that move.
+func (c *twoClusters) fill() {
+	c.t.Helper()
+	objects := append(fixture.ManagementCluster(), fixture.Bystanders()...)
+	if err := fixture.Create(c.t.Context(), c.source.Client, c.namespace, objects,
+		fixture.Set("Cluster", fixture.Cluster, fixture.Cluster, "metadata", "labels", "cluster-init.io/cluster"),
+		fixture.Set("Secret", "mgmt-kubeconfig", string(c.target.Kubeconfig()), "stringData", "value")); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 func (c *twoClusters) write(path string, content []byte, mode os.FileMode) {

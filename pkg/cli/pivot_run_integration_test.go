@@ -100,7 +100,7 @@ func (c *twoClusters) patch(server *testenv.Server, u *unstructured.Unstructured
 // holds says how many objects a cluster has of those that move.
 func (c *twoClusters) holds(server *testenv.Server) int {
 	c.t.Helper()
-	graph, err := capi.Discover(c.t.Context(), server.Client, fixture.Namespace)
+	graph, err := capi.Discover(c.t.Context(), server.Client, c.namespace)
 	if err != nil {
 		c.t.Fatal(err)
 	}

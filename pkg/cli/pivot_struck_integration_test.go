@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -45,7 +46,7 @@ func (c *twoClusters) heldDeletion() (kubeconfig []byte, reached <-chan struct{}
 	backend := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(address) },
 		Transport: transport, FlushInterval: -1}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/namespaces/"+fixture.Namespace+"/") {
+		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/namespaces/"+c.namespace+"/") {
 			first()
 			<-release
 		}
@@ -62,22 +63,25 @@ func TestAMoveIsFinishedWhoeverGoesAway(t *testing.T) {
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP) // where this test runs under nohup, its processes would ignore it too
 	defer signal.Stop(heard)
+	servers := newTwoClusters(t)
+	servers.withFlux(servers.source)
+	servers.withFlux(servers.target)
 	for name, interrupt := range map[string]func(*exec.Cmd, *os.File) error{
 		"the reader is gone":   func(_ *exec.Cmd, reader *os.File) error { return reader.Close() },
 		"the terminal hung up": func(c *exec.Cmd, _ *os.File) error { return c.Process.Signal(syscall.SIGHUP) },
 		"the session ends":     func(c *exec.Cmd, _ *os.File) error { return c.Process.Signal(syscall.SIGTERM) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newTwoClusters(t)
-			c.withFlux(c.source)
-			c.withFlux(c.target)
+			c := *servers
+			c.t, c.namespace, c.bootstrap = t, strings.ReplaceAll(name, " ", "-"), filepath.Join(t.TempDir(), "bootstrap")
+			c.fill()
 			all := c.holds(c.source)
 			c.patch(c.source, helmRelease(), `{"metadata":{"annotations":{"`+owned.SuspendedAnnotation+`":"`+
-				fixture.Namespace+`/`+fixture.Cluster+`"}},"spec":{"suspend":true}}`)
+				c.namespace+`/`+fixture.Cluster+`"}},"spec":{"suspend":true}}`)
 			own := fixture.ManagementCluster()[0]
-			own.SetNamespace(fixture.Namespace)
+			own.SetNamespace(c.namespace)
 			c.patch(c.source, own.DeepCopy(), `{"metadata":{"annotations":{"`+owned.PivotAnnotation+`":"`+
-				fixture.Namespace+`/`+fixture.Cluster+`"}},"spec":{"paused":true}}`)
+				c.namespace+`/`+fixture.Cluster+`"}},"spec":{"paused":true}}`)
 			kubeconfig, reached, goOn := c.heldDeletion()
 			c.write(c.bootstrap, kubeconfig, 0o600)
 
@@ -88,8 +92,8 @@ func TestAMoveIsFinishedWhoeverGoesAway(t *testing.T) {
 			defer reader.Close()
 			process := exec.CommandContext(t.Context(), "cluster-init", "pivot", "resume", "kubeadm-capd", "--set",
 				"cluster.name="+fixture.Cluster,
-				"--set", "cluster.namespace="+fixture.Namespace, "--bootstrap-kubeconfig", c.bootstrap)
-			process.Env = append(os.Environ(), "HOME="+t.TempDir(), "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=")
+				"--set", "cluster.namespace="+c.namespace, "--bootstrap-kubeconfig", c.bootstrap)
+			process.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=")
 			process.Stdout, process.Stderr = writer, writer
 			if err := process.Start(); err != nil {
 				t.Fatal(err)

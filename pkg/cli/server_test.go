@@ -42,6 +42,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 	}
 	ssh := sshgit.Start(t, t.TempDir())
 	return func(e *testscript.Env) error {
+		e.Setenv("GOGC", "400") // a script starts dozens of short processes
 		e.Setenv("SSH_ADDRESS", ssh.Address)
 		e.Setenv("SSH_PASSPHRASE", ssh.Passphrase)
 		for variable, file := range map[string]string{"SSH_KEY": ssh.Key, "SSH_ENCRYPTED_KEY": ssh.EncryptedKey,
