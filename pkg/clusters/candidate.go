@@ -7,6 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // candidate is a kubeconfig that may be the management cluster's.
@@ -123,7 +124,7 @@ func (c candidate) incomparable(host string) error {
 		"exactly the certificate authorities of that cluster, and what answers at %s does not prove to be it",
 		c.named, c.truth.named, host),
 		"Put the certificate authority of the cluster into it: kubectl config set-cluster NAME --embed-certs "+
-			"--certificate-authority FILE --kubeconfig "+c.named+
+			"--certificate-authority FILE --kubeconfig "+oneline.Shell(c.named)+
 			". Else give --kubeconfig another file.")
 }
 

@@ -196,12 +196,7 @@ func (w *World) readBootstrap(ctx context.Context, c *kube.Cluster) BootstrapSid
 	if other, err := w.occupied(ctx, c); err != nil {
 		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
 	} else if other != "" {
-		return BootstrapSide{State: BootstrapForeign, Err: fault.New(fault.ClusterForeign,
-			fmt.Sprintf("the cluster of --bootstrap-kubeconfig builds another management cluster, %s: there is one "+
-				"release in it, which this run would overwrite", other),
-			"Wait until that one was moved into itself, or use another bootstrap cluster. If it is gone for good and "+
-				"nothing of it is left in this one: kubectl --kubeconfig "+
-				w.BootstrapKubeconfig+" -n "+environment.Namespace+" delete configmap "+environment.ValuesName)}
+		return BootstrapSide{State: BootstrapForeign, Err: w.buildsAnother(other)}
 	}
 	suspended, suspendedErr := Suspension(c, w.Scope).Stands(ctx)
 	kubeconfig, _, kubeconfigErr := w.managementKubeconfig(ctx, c)
@@ -215,6 +210,16 @@ func (w *World) readBootstrap(ctx context.Context, c *kube.Cluster) BootstrapSid
 	}
 	return BootstrapSide{State: bootstrapHolding(holds.Cluster(w.Cluster), suspended), Cluster: c,
 		Holds: holds, Suspended: suspended, TeardownRequested: down, Kubeconfig: kubeconfig}
+}
+
+// buildsAnother refuses the user's own bootstrap cluster while it builds another management cluster.
+func (w *World) buildsAnother(other string) error {
+	return fault.New(fault.ClusterForeign,
+		fmt.Sprintf("the cluster of --bootstrap-kubeconfig builds another management cluster, %s: there is one "+
+			"release in it, which this run would overwrite", other),
+		"Wait until that one was moved into itself, or use another bootstrap cluster. If it is gone for good and "+
+			"nothing of it is left in this one: kubectl --kubeconfig "+oneline.Shell(w.BootstrapKubeconfig)+" -n "+
+			environment.Namespace+" delete configmap "+environment.ValuesName)
 }
 
 // occupied returns the other management cluster that the user's own bootstrap cluster builds; "" means none. A

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
@@ -24,7 +25,7 @@ func ReadFile(path string) ([]byte, error) {
 	unusable := func(err error) ([]byte, error) {
 		return nil, fault.Wrap(fmt.Errorf("read kubeconfig %s: %s", path, strings.Join(strings.Fields(err.Error()),
 			" ")), fault.Usage,
-			"Fix the file until kubectl --kubeconfig "+path+" get nodes works, or use another file.")
+			"Fix the file until kubectl --kubeconfig "+oneline.Shell(path)+" get nodes works, or use another file.")
 	}
 	config, err := loadConfig(content)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // SSHKey authenticates to a git server over ssh.
@@ -45,7 +46,7 @@ func (k *SSHKey) readIdentity(file, passphrase string) error {
 	}
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return fault.New(fault.Usage, fmt.Sprintf("private key %s: other users can read it (mode %04o)", file,
-			info.Mode().Perm()), "Run: chmod 600 "+file)
+			info.Mode().Perm()), "Run: chmod 600 "+oneline.Shell(file))
 	}
 	if err == nil {
 		k.Identity, err = os.ReadFile(file)

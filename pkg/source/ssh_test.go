@@ -59,6 +59,8 @@ func TestReadSSHKey(t *testing.T) {
 			"encrypted-key: it is encrypted, and there is no passphrase", "CLUSTER_INIT_SSH_PASSPHRASE"},
 		"another passphrase": {s.EncryptedKey, s.KnownHosts, "other-s3cret",
 			"the passphrase does not decrypt it", "CLUSTER_INIT_SSH_PASSPHRASE"},
+		"readable by others, a name with spaces": {file("my key", string(key), 0o644), s.KnownHosts, "",
+			"other users can read it (mode 0644)", "chmod 600 '" + filepath.Join(dir, "my key") + "'"},
 		"readable by others": {file("open", string(key), 0o644), s.KnownHosts, "",
 			"other users can read it (mode 0644)", "chmod 600"},
 		"no key": {file("text", "s3cret, but no key", 0o600), s.KnownHosts, "",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
@@ -38,11 +39,15 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	}
 	if path := d.BootstrapKubeconfigPath(); d.BootstrapKubeconfig == "" && o.Bootstrap.Cluster != nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			preview.Notes = append(preview.Notes, fmt.Sprintf("%s is not there: kind get kubeconfig --name %s >%s",
-				path, d.BootstrapName(), path))
+			preview.Notes = append(preview.Notes, missingKubeconfig(path, d.BootstrapName()))
 		}
 	}
 	return preview, nil
+}
+
+// missingKubeconfig returns how to write the kubeconfig of a kind cluster again.
+func missingKubeconfig(path, cluster string) string {
+	return fmt.Sprintf("%s is not there: kind get kubeconfig --name %s >%s", path, cluster, oneline.Shell(path))
 }
 
 // observeForPreview observes until a preview is possible. It retries for a while if a cluster does not answer.

@@ -263,7 +263,7 @@ func (o observation) pausedTarget(r request) verdict {
 func lost(r request, what string) verdict {
 	return verdict{decision: refuse, refusal: fault.New(fault.PivotFailed, what+": nobody manages its machines",
 		"If a pivot was made, what it moved is in the newest backup in "+r.backups+
-			": clusterctl move --from-directory BACKUP/objects --to-kubeconfig "+r.kubeconfig+
+			": clusterctl move --from-directory BACKUP/objects --to-kubeconfig "+oneline.Shell(r.kubeconfig)+
 			" -n "+r.namespace+" (an encrypted one first: age -d -i KEY FILE | tar x). If the cluster is not needed: "+
 			"cluster-init cleanup "+r.environment+".")}
 }
