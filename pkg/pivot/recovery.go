@@ -123,8 +123,8 @@ func (s State) wayOut(source, target clusters.Side) string {
 	return joinLines(append(lines, "Then run the same command again.")...)
 }
 
-// resumeByHand returns the step that resumes what a person has paused. A recovery does not take it. Once the own Cluster
-// is active, the next run resumes what the move has paused.
+// resumeByHand returns the step that resumes what a person has paused. A recovery does not take it. Once the own
+// Cluster is active, the next run resumes what the move has paused.
 func (s State) resumeByHand() Step {
 	if s.sourceIsComplete() {
 		return Step{ActionResume, AtSource, s.Source.PausedByHand(s.scope)}
