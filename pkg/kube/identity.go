@@ -20,16 +20,12 @@ const (
 // formatting. A Cluster's authorities are made with it and move with it: they identify the cluster of a kubeconfig,
 // whatever its address.
 func authorities(kubeconfig []byte) (map[string]bool, error) {
-	config, err := loadConfig(kubeconfig)
+	text, err := authorityData(kubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	context := config.Contexts[config.CurrentContext]
-	if context == nil || config.Clusters[context.Cluster] == nil {
-		return nil, errors.New("it has no current context")
-	}
 	all := map[string]bool{}
-	for rest := config.Clusters[context.Cluster].CertificateAuthorityData; ; {
+	for rest := text; ; {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
 			break
@@ -40,6 +36,29 @@ func authorities(kubeconfig []byte) (map[string]bool, error) {
 		return nil, errors.New("it holds no certificate authority")
 	}
 	return all, nil
+}
+
+// authorityData returns the authorities of a kubeconfig's current context as they are written.
+func authorityData(kubeconfig []byte) ([]byte, error) {
+	config, err := loadConfig(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	context := config.Contexts[config.CurrentContext]
+	if context == nil || config.Clusters[context.Cluster] == nil {
+		return nil, errors.New("it has no current context")
+	}
+	return config.Clusters[context.Cluster].CertificateAuthorityData, nil
+}
+
+// Authority returns the certificate authorities that a kubeconfig trusts in its current context, in PEM. Nil means that
+// it does not contain them, or cannot be read.
+func Authority(kubeconfig []byte) []byte {
+	text, err := authorityData(kubeconfig)
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // Compare reports whether two kubeconfigs are of one cluster. They are if they trust the same authorities, in any

@@ -94,6 +94,37 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		"nobody has the old cluster's kubeconfig": {func(t *testing.T, r *restoring) {
 			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
 		}, fault.RestoreRefused, "the backup holds no kubeconfig of it", ""},
+		"only a kubeconfig from elsewhere shows that it is empty": {func(t *testing.T, r *restoring) {
+			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
+			r.Backup.Manifest.Identity, r.old = backup.IdentityOf([]byte(oldAuthority)), oldCluster(t, nil)
+		}, "", "", ""},
+		"one from elsewhere shows that it is active": {func(t *testing.T, r *restoring) {
+			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
+			r.Backup.Manifest.Identity = backup.IdentityOf([]byte(oldAuthority))
+			r.Force, r.old = true, oldCluster(t, onlyCluster())
+		}, fault.RestoreRefused, "answers and holds Cluster management/mgmt (active)", ""},
+		"one from elsewhere is of another cluster": {func(t *testing.T, r *restoring) {
+			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
+			r.Verified, r.old = true, oldCluster(t, nil)
+		}, fault.RestoreRefused, "the backup holds no kubeconfig of it", ""},
+		"the backup does not say which cluster it is of": {func(t *testing.T, r *restoring) {
+			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
+			r.Backup.Manifest.Identity, r.old = "", oldCluster(t, nil)
+		}, fault.RestoreRefused, "the backup holds no kubeconfig of it", ""},
+		"one shows that it is empty, and another one of that name is active": {func(t *testing.T, r *restoring) {
+			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
+			r.Backup.Manifest.Identity = backup.IdentityOf([]byte(oldAuthority))
+			other := strings.Replace(oldKubeconfig, "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIyeGsK",
+				"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIzUm8K", 1)
+			r.Former = append([]restore.Former{{Path: "/other", Content: []byte(other)}}, r.Former...)
+			empty, active := oldCluster(t, nil), oldCluster(t, onlyCluster())
+			r.Ask = func(kubeconfig []byte) (client.Client, string, error) {
+				if string(kubeconfig) == other {
+					return active, "https://192.0.2.1", nil
+				}
+				return empty, "https://192.0.2.1", nil
+			}
+		}, fault.RestoreRefused, "answers and holds Cluster management/mgmt (active)", ""},
 		"the old cluster's kubeconfig runs a program": {func(t *testing.T, r *restoring) {
 			r.Ask = nil
 			text := strings.Replace(oldKubeconfig, `"token":"hunter2"`,

@@ -60,16 +60,19 @@ const formerTimeout = 20 * time.Second
 // --former-kubeconfig and the one that `up` kept, because a forged backup could name a cluster of the forger's choice.
 func (input Input) probeFormer(ctx context.Context) formerManagement {
 	fromBackup := input.managerKubeconfig()
-	m := formerManagement{state: formerSilent, err: errors.New("the backup holds no kubeconfig of it")}
+	var found []formerManagement
 	if fromBackup != nil {
-		m = input.probeThrough(ctx, fromBackup)
+		found = append(found, input.probeThrough(ctx, fromBackup))
 	}
-	m.attested = input.Verified
+	// known reports whether one of the kubeconfigs is of the cluster that the backup names.
+	attested, known := input.Verified, fromBackup != nil
 	for _, former := range input.Former {
 		if kube.SameCluster(former.Content, input.TargetKubeconfig) { // a new cluster of that name
 			continue
 		}
-		m.attested = m.attested || kube.SameCluster(former.Content, fromBackup)
+		if kube.SameCluster(former.Content, fromBackup) || fromBackup == nil && input.hasIdentity(former.Content) {
+			attested, known = true, true
+		}
 		if bytes.Equal(former.Content, fromBackup) {
 			continue
 		}
@@ -77,12 +80,27 @@ func (input Input) probeFormer(ctx context.Context) formerManagement {
 		if other.err != nil {
 			other.err = fmt.Errorf("by %s: %w", former.Path, other.err)
 		}
+		found = append(found, other)
+	}
+	if !known { // no answer is that cluster's for sure
+		found = slices.Insert(found, 0, formerManagement{state: formerSilent,
+			err: errors.New("the backup holds no kubeconfig of it")})
+	}
+	m := found[0]
+	for _, other := range found[1:] {
 		if slices.Index(formerStates, other.state) > slices.Index(formerStates, m.state) {
-			other.attested = m.attested
 			m = other
 		}
 	}
+	m.attested = attested
 	return m
+}
+
+// hasIdentity reports whether a kubeconfig trusts the authority of the cluster that was backed up, as the backup's
+// manifest names it.
+func (input Input) hasIdentity(kubeconfig []byte) bool {
+	identity := input.Backup.Manifest.Identity
+	return identity != "" && backup.IdentityOf(kube.Authority(kubeconfig)) == identity
 }
 
 // probeThrough checks that cluster through one kubeconfig.

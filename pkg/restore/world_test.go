@@ -35,6 +35,9 @@ const oldKubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c",
 "clusters":[{"name":"c","cluster":{"server":"https://192.0.2.1","certificate-authority-data":"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIyeGsKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="}}],
 "users":[{"name":"u","user":{"token":"hunter2"}}]}`
 
+// oldAuthority is the authority in oldKubeconfig.
+const oldAuthority = "-----BEGIN CERTIFICATE-----\nb2xk\n-----END CERTIFICATE-----\n"
+
 // newRestoring has a backup of a cluster that is lost, and an empty target. The credentials have no label: they are a
 // reference.
 func newRestoring(t *testing.T, edits ...fixture.Edit) *restoring {
