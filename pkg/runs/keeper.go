@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -23,6 +24,8 @@ type Keeper struct {
 	file    *os.File
 	ended   bool
 	err     error
+	// pruneErr is the error of deleting old runs. It does not end the recording.
+	pruneErr error
 }
 
 // NewKeeper returns a Keeper for a run that will be kept in store.
@@ -67,7 +70,9 @@ func (k *Keeper) Begin(redact func(string) string) {
 		k.write(e)
 	}
 	k.early = nil
-	k.fail(k.store.prune())
+	if err := k.store.prune(); err != nil {
+		k.pruneErr = fmt.Errorf("delete the oldest runs in %s: %w", k.store.Dir, err)
+	}
 }
 
 // Earlier returns an estimate from the kept runs of the same command and environment as a run that begins. It ignores
@@ -86,11 +91,11 @@ func (k *Keeper) Earlier(started event.Event) *timeline.Estimate {
 	return timeline.EstimateFrom(earlier)
 }
 
-// Err returns the first error of keeping the run, or of deleting old ones. Nil means none so far.
+// Err returns the first error of keeping the run, and the error of deleting old ones. Nil means none so far.
 func (k *Keeper) Err() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.err
+	return errors.Join(k.err, k.pruneErr)
 }
 
 // write appends one line in a single write. It removes secrets from the texts of an event, not from the encoded line: a

@@ -2,10 +2,12 @@ package runs_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -206,6 +208,33 @@ func TestTheOldestRunsGo(t *testing.T) {
 	}
 	under.Emit(event.Event{Time: start(), Type: event.RunFinished})
 	if r, err := store.Find("20260102T020405Z-down"); err != nil || r.Result != runs.Done {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Old runs that cannot be deleted are reported. The current run is kept all the same, to its end.
+func TestAnErrorOfPruningEndsNoRecording(t *testing.T) {
+	folder := t.TempDir()
+	store, moved := runs.Store{Dir: filepath.Join(folder, "runs")}, runs.Store{Dir: filepath.Join(folder, "moved")}
+	var once sync.Once
+	k, events := runs.NewKeeper(store), failed()
+	k.Emit(events[0])
+	k.Begin(func(text string) string { // it runs after the file was created, and before old runs are deleted
+		once.Do(func() {
+			if err := errors.Join(os.Rename(store.Dir, moved.Dir), os.WriteFile(store.Dir, nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		})
+		return text
+	})
+	for _, e := range events[1:] {
+		k.Emit(e)
+	}
+	if err := k.Err(); err == nil || !strings.Contains(err.Error(), "list the kept runs") {
+		t.Errorf("error %v", err)
+	}
+	r, err := moved.Find("last")
+	if err != nil || len(r.Events) != len(events) || r.Result != runs.Failed {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
