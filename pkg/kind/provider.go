@@ -80,9 +80,10 @@ func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration,
 		return fmt.Errorf("give the proxies to the kind cluster %s: %w", c.Name, err)
 	}
 	defer restore()
+	var left error // why a node may be left
 	err = owned(ctx, func() error {
 		remove := func() error { return p.deleteOwn(ctx, c.Name, kubeconfig, own) }
-		defer deleteAtEnd(ctx, remove)()
+		stop := deleteAtEnd(ctx, remove)
 		err := p.kind.Create(c.Name,
 			cluster.CreateWithRetain(true),
 			cluster.CreateWithV1Alpha4Config(c.cluster()),
@@ -90,16 +91,20 @@ func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration,
 			cluster.CreateWithWaitForReady(wait),
 			cluster.CreateWithDisplayUsage(false),
 			cluster.CreateWithDisplaySalutation(false))
-		if err != nil {
-			err = errors.Join(err, remove())
+		stop()
+		if err != nil || ctx.Err() != nil {
+			left = remove()
 		}
 		return err
 	})
-	if ctx.Err() != nil { // kind failed because its node was deleted: its message would mislead
+	switch {
+	case ctx.Err() != nil && left != nil:
+		return explain(fmt.Errorf("creating the kind cluster %s: %w; its node %s may be left: %w", c.Name, ctx.Err(),
+			NodeName(c.Name), left))
+	case ctx.Err() != nil: // kind failed because its node was deleted: its message would mislead
 		return fmt.Errorf("creating the kind cluster %s: %w", c.Name, ctx.Err())
-	}
-	if err != nil {
-		return explain(fmt.Errorf("creating the kind cluster %s: %w", c.Name, err))
+	case err != nil:
+		return explain(fmt.Errorf("creating the kind cluster %s: %w", c.Name, errors.Join(err, left)))
 	}
 	return nil
 }

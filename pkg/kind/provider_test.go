@@ -112,15 +112,14 @@ func TestNoDockerCLI(t *testing.T) {
 	}
 }
 
-// kind takes no context: its node is taken away instead, so that it gives up.
-func TestCreateEndsWithItsContext(t *testing.T) {
-	calls := fakeDocker(t, "touch running; while [ -e running ]; do sleep 0.05; done; echo gone >&2; exit 137")
+// interrupt creates a cluster, ends its context when the node runs, and returns the error of Create.
+func interrupt(t *testing.T, calls string, own func(context.Context) (bool, error)) error {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- New(func(string) {}).Create(ctx, Config{Name: "test", NodeImage: "node"}, time.Minute, made(true))
+		ended <- New(func(string) {}).Create(ctx, Config{Name: "test", NodeImage: "node"}, time.Minute, own)
 	}()
-	running := filepath.Join(filepath.Dir(calls), "running")
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	bound := time.After(20 * time.Second)
@@ -129,21 +128,72 @@ func TestCreateEndsWithItsContext(t *testing.T) {
 		case <-bound:
 			t.Fatal("kind never started its node")
 		case <-tick.C:
-			_, err := os.Stat(running)
+			_, err := os.Stat(filepath.Join(filepath.Dir(calls), "running"))
 			started = err == nil
 		}
 	}
 	cancel()
 	select {
 	case err := <-ended:
-		if err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {
-			t.Errorf("got %v, want the context's error", err)
-		}
+		return err
 	case <-time.After(20 * time.Second):
 		t.Fatal("Create did not end")
 	}
-	if _, err := os.Stat(running); err == nil {
+	return nil
+}
+
+// kind takes no context: its node is taken away instead, so that it gives up.
+func TestCreateEndsWithItsContext(t *testing.T) {
+	calls := fakeDocker(t, "touch running; while [ -e running ]; do sleep 0.05; done; echo gone >&2; exit 137")
+	err := interrupt(t, calls, made(true))
+	if err == nil || err.Error() != "creating the kind cluster test: context canceled" {
+		t.Errorf("got %v, want the context's error alone", err)
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(calls), "running")); err == nil {
 		t.Error("the node is still there")
+	}
+}
+
+// A node that is left after an interruption would be a surprise for the next run: the error names it.
+func TestAnInterruptionReportsANodeThatIsLeft(t *testing.T) {
+	const onRun = "touch running; while [ ! -e refused ]; do sleep 0.05; done; echo gone >&2; exit 137"
+	for name, test := range map[string]struct {
+		ownErr error
+		says   string
+	}{
+		"the engine refuses":          {nil, "device or resource busy"},
+		"it is not known whose it is": {errors.New("the engine does not answer"), "the engine does not answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls := fakeDocker(t, onRun)
+			refuseRemoval(t, calls)
+			err := interrupt(t, calls, func(context.Context) (bool, error) { // it ends kind's wait
+				return true, errors.Join(test.ownErr,
+					os.WriteFile(filepath.Join(filepath.Dir(calls), "refused"), nil, 0o600))
+			})
+			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "test-control-plane may be left: ") ||
+				!strings.Contains(err.Error(), test.says) {
+				t.Errorf("got %v, want %q", err, test.says)
+			}
+		})
+	}
+}
+
+// refuseRemoval makes the engine of fakeDocker fail at each removal.
+func refuseRemoval(t *testing.T, calls string) {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(calls), "docker")
+	script, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusing := strings.Replace(string(script), `"rm "*) rm -f `+filepath.Dir(calls)+`/running ;;`,
+		`"rm "*) touch `+filepath.Dir(calls)+`/refused; echo "device or resource busy" >&2; exit 1 ;;`, 1)
+	if refusing == string(script) {
+		t.Fatal("the script has no removal")
+	}
+	if err := os.WriteFile(path, []byte(refusing), 0o700); err != nil {
+		t.Fatal(err)
 	}
 }
 
