@@ -171,6 +171,23 @@ func TestCleanupHoldsTheLeases(t *testing.T) {
 	}
 }
 
+// `down` deletes the bootstrap cluster in its last run of the Cleaner. Until then no other run takes that cluster's
+// lease.
+func TestTheLeaseOfABootstrapClusterThatStaysIsRenewed(t *testing.T) {
+	w := newWorld(t, bootstrapServer.Kubeconfig(), nil)
+	plan, err := w.cleaner.Claim(w.ctx, w.observer, w.plan(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Delete = slices.DeleteFunc(plan.Delete, func(i cleanup.Item) bool { return i.Kind == cleanup.BootstrapNode })
+	if _, err := w.cleaner.Run(w.ctx, plan); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lease.Take(w.ctx, w.request(t, bootstrapServer, "bootstrap")); fault.CodeOf(err) != fault.Busy {
+		t.Errorf("another run takes the lease: %v", err)
+	}
+}
+
 // A permission is checked again once no other process can change the cluster. A machine was created since, and its
 // owner is not known.
 func TestWhatIsClaimedIsJudgedAgain(t *testing.T) {

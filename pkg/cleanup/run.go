@@ -85,7 +85,9 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	if c.Cloud == nil {
 		r.Unknown = plan.Unknown
 	}
-	c.endLease(ctx, clusters.BootstrapName)
+	if plan.hasBootstrap() { // otherwise that cluster stays, and its lease keeps other runs away
+		c.endLease(ctx, clusters.BootstrapName)
+	}
 	c.local(ctx, r, plan, BootstrapNode)
 	plan = c.addLateMachines(ctx, r, plan)
 	c.endLease(ctx, clusters.ManagementName)
