@@ -53,6 +53,7 @@ func TestFarewell(t *testing.T) {
 		shared.Patch(ctx, t, c, `{"metadata":{"finalizers":[]}}`)
 	}
 
+	t.Run("the plan of other clusters", func(t *testing.T) { planOfOtherClusters(ctx, t) })
 	t.Run("what is gone is gone", func(t *testing.T) {
 		if said, err := reporting(ctx, func(ctx context.Context, r pipeline.Reporter) error {
 			return bye.delete(

@@ -23,7 +23,7 @@ type Plan struct {
 	Machines []string `json:"machines"`
 	// WorkloadClusters are the clusters that it still manages, as namespace/name.
 	WorkloadClusters []string `json:"workloadClusters"`
-	// Nothing reports that there is nothing that a run could take down, except leftovers.
+	// Nothing reports that no run, this one or an earlier one, has found a cluster to delete.
 	Nothing bool `json:"nothing"`
 }
 
@@ -43,7 +43,6 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 	if p.Seen = v.reason; v.decision == start {
 		p.Seen = "something of it is stopped, and is started first"
 	}
-	p.Nothing = v.decision == sweep && !o.Bootstrap.TeardownRequested
 	for _, holder := range []*kube.Cluster{o.Management.Cluster, o.Bootstrap.Cluster} {
 		if holder == nil {
 			continue
@@ -75,6 +74,7 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 		}
 	}
 	slices.Sort(p.WorkloadClusters)
+	p.Nothing = v.decision == sweep && !o.Bootstrap.TeardownRequested && len(all) == 0
 	return p, nil
 }
 
