@@ -60,23 +60,29 @@ func (c Comparison) compare(ctx context.Context, cluster *kube.Cluster, found *C
 		return err
 	}
 	values, err := compareValues(ctx, cluster, applied)
-	found.Parts = append(found.Parts, values)
-	if err != nil {
+	if err := found.add(values, err); err != nil {
 		return err
 	}
 	chart, err := c.chart(ctx, cluster, rendered)
-	found.Parts = append(found.Parts, chart)
-	if err != nil {
+	if err := found.add(chart, err); err != nil {
 		return err
 	}
 	for _, component := range rendered.Components {
 		part, err := c.component(ctx, cluster, rendered, component)
-		found.Parts = append(found.Parts, part)
-		if err != nil {
+		if err := found.add(part, err); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// add adds a part, and returns the error that ended its comparison. Such a part is not unchanged: it has a note.
+func (c *Cluster) add(part Part, err error) error {
+	if err != nil {
+		part.Note = "not compared completely"
+	}
+	c.Parts = append(c.Parts, part)
+	return err
 }
 
 // applied returns the environment as a run would apply it to the cluster.

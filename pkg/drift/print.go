@@ -38,10 +38,17 @@ func (r Report) Print(out io.Writer) error {
 	return err
 }
 
-// compared reports whether any part of a cluster was compared. Clusters that do not answer, and those with suspended
-// Flux, have no parts.
+// compared reports whether a part of a cluster was compared, or a cluster has nothing of the environment yet. Clusters
+// that do not answer, and those with suspended Flux, have no parts.
 func (r Report) compared() bool {
-	return slices.ContainsFunc(r.Clusters, func(c Cluster) bool { return c.All || len(c.Parts) > 0 })
+	return slices.ContainsFunc(r.Clusters, func(c Cluster) bool {
+		return c.All || slices.ContainsFunc(c.Parts, Part.compared)
+	})
+}
+
+// compared reports whether the part was compared. If not, it has only a note.
+func (p Part) compared() bool {
+	return p.Note == "" || p.All || p.Same+len(p.Values)+len(p.Objects) > 0
 }
 
 func (r Report) summary() string {

@@ -58,6 +58,8 @@ func TestNothingWasCompared(t *testing.T) {
 			"Nothing was compared."},
 		"its Flux is suspended": {[]drift.Cluster{{Name: "bootstrap", Note: "its Flux is suspended"}},
 			"Nothing was compared."},
+		"nothing to compare with": {[]drift.Cluster{{Name: "bootstrap", Parts: []drift.Part{{Name: "cni",
+			Note: "not compared: applies to the management cluster, which does not answer"}}}}, "Nothing was compared."},
 		"one of two": {[]drift.Cluster{{Name: "bootstrap", Error: "silent"},
 			{Name: "management", Parts: []drift.Part{{Name: "chart"}}}}, "Nothing differs in what could be compared."},
 		"one without a release": {[]drift.Cluster{{Name: "management", All: true}},
