@@ -37,7 +37,7 @@ func filledIn(o *unstructured.Unstructured) jsondiff.IgnorePaths {
 }
 
 // compareObjects compares objects with those in the cluster, as owner would apply them, and adds the result to part. It
-// stops if the cluster does not answer, or if an object cannot be read.
+// stops if the cluster does not answer, or if a wanted object is malformed.
 func (c Comparison) compareObjects(ctx context.Context, cluster *kube.Cluster, owner string,
 	want []*unstructured.Unstructured, part *Part) error {
 	for _, wanted := range want {
