@@ -86,12 +86,18 @@ func containsWord(text, name string) bool {
 			return false
 		}
 		from, to := at+i, at+i+len(name)
-		if (from == 0 || text[from-1] == '/' || !inName(text[from-1])) && (to == len(text) || !inName(text[to])) {
+		if (from == 0 || text[from-1] == '/' || !inName(text[from-1])) && !continues(text[to:]) {
 			return true
 		}
 		at = from + 1
 	}
 	return false
+}
+
+// continues reports whether a name goes on in the text after it. A dot that ends a sentence is no part of it.
+func continues(rest string) bool {
+	rest = strings.TrimLeft(rest, ".")
+	return rest != "" && inName(rest[0])
 }
 
 // inName reports whether a character can be part of an object's name, with a slash for its namespace.

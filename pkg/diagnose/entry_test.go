@@ -54,6 +54,21 @@ func TestEntriesOfOtherForms(t *testing.T) {
 	}
 }
 
+func TestContainsWord(t *testing.T) {
+	for text, want := range map[string]bool{
+		"no address of machine c-cp-1.":   true,
+		"c-cp-1. It is gone":              true,
+		"of management/c-cp-1 and others": true,
+		"no address of c-cp-1.example":    false,
+		"no address of c-cp-12.":          false,
+		"no address of c-cp-1.-x":         false,
+	} {
+		if got := containsWord(text, "c-cp-1"); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}
+
 func FuzzEntries(f *testing.F) {
 	f.Add(controllerLog, "c-workers-1")
 	f.Fuzz(func(t *testing.T, log, name string) {
