@@ -153,7 +153,7 @@ func (r *restoration) prepared() []*unstructured.Unstructured {
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
-		for _, mark := range []string{owned.VerifiedAnnotation, owned.PivotAnnotation,
+		for _, mark := range []string{owned.VerifiedAnnotation, owned.MachinesAnnotation, owned.PivotAnnotation,
 			clusterctlv1.DeleteForMoveAnnotation} {
 			delete(annotations, mark)
 		}

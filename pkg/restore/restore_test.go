@@ -62,6 +62,7 @@ func (r *restoring) mark(t *testing.T) string {
 func TestARestoredClusterIsAsItWas(t *testing.T) {
 	r := newRestoring(t, fixture.Set("Cluster", "mgmt", "Cluster-mgmt", "metadata", "annotations",
 		owned.VerifiedAnnotation),
+		fixture.Set("Cluster", "mgmt", `{"mgmt-cp-a":"x"}`, "metadata", "annotations", owned.MachinesAnnotation),
 		fixture.Set("DevMachine", "mgmt-cp-a", "by a person", "metadata", "annotations", "cluster.x-k8s.io/paused"))
 	r.Force = true
 	result, err := restore.Run(t.Context(), r.Input)
@@ -74,7 +75,8 @@ func TestARestoredClusterIsAsItWas(t *testing.T) {
 	}
 	r.get(t, "Secret", "cloud-credentials")
 	own := r.get(t, "Cluster", "mgmt")
-	if r.mark(t) != "none" || own.GetAnnotations()[owned.VerifiedAnnotation] != "" {
+	if r.mark(t) != "none" || own.GetAnnotations()[owned.VerifiedAnnotation] != "" ||
+		own.GetAnnotations()[owned.MachinesAnnotation] != "" {
 		t.Errorf("the Cluster has %v", own.GetAnnotations())
 	}
 	if was := r.get(t, "DevMachine", "mgmt-cp-a").GetAnnotations()["cluster.x-k8s.io/paused"]; was != "by a person" {
