@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,6 +78,9 @@ func trimmed(o unstructured.Unstructured) map[string]any {
 				continue
 			}
 			for key, value := range data {
+				if raw, err := base64.StdEncoding.DecodeString(value); err == nil && field == "binaryData" {
+					value = string(raw)
+				}
 				// No error is possible: NestedStringMap has read the same field.
 				_ = unstructured.SetNestedField(o.Object, fmt.Sprintf("(%d bytes are left out)", len(value)), field,
 					key)
