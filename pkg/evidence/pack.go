@@ -53,7 +53,7 @@ func Pack(dir, top string, to io.Writer) error {
 
 // Unpack's limits for archives, which anyone may have made. A large cluster stays below them.
 const (
-	maxFileBytes = 64 << 20 // of the file that Unpack returns
+	maxFileBytes = 64 << 20 // of the file that Unpack returns, and of the window of zstd
 	maxEntries   = 20_000
 	maxBytes     = 2 << 30
 	maxRatio     = 200
@@ -84,7 +84,7 @@ func Unpack(from io.Reader, name string) ([]byte, error) {
 	})
 	switch {
 	case err != nil:
-	case empty: // Pack never writes an archive without files
+	case empty: // a folder that was collected has files: the archive is incomplete
 		err = fmt.Errorf("it is empty: %w", io.ErrUnexpectedEOF)
 	case !found:
 		err = fmt.Errorf("there is no file %s in it: %w", name, fs.ErrNotExist)
