@@ -124,7 +124,10 @@ func kubernetesVersion(graph *capi.Graph, moves []capi.Object, cluster *unstruct
 	name, _, _ := unstructured.NestedString(cluster.Object, "spec", "controlPlaneRef", "name")
 	for _, o := range moves {
 		if o.Kind == kind && o.Name == name && o.Namespace == cluster.GetNamespace() {
-			u, _ := graph.Get(o)
+			u, there := graph.Get(o)
+			if !there { // stage reports it
+				return ""
+			}
 			version, _, _ := unstructured.NestedString(u.Object, "spec", "version")
 			return version
 		}
