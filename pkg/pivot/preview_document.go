@@ -15,7 +15,7 @@ type PreviewDocument struct {
 	Namespace     string        `json:"namespace"`
 	Cluster       string        `json:"cluster"`
 	Phase         Phase         `json:"phase"`
-	Stage         Stage         `json:"stage,omitempty"` // of an interrupted pivot
+	Stage         Stage         `json:"stage,omitempty"` // of the phase interrupted
 	MayStart      bool          `json:"mayStart"`
 	Moves         []movedObject `json:"moves"` // in the order in which they are created
 	Stays         []stayObject  `json:"stays"`
