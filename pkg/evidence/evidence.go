@@ -98,7 +98,8 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 				}
 				objects(ctx, f, cluster)
 				for _, which := range unknown() {
-					f.problem("pod logs of the %s cluster: left out, as Secrets of %s are not known", cluster.Name, which)
+					f.problem("pod logs of the %s cluster: left out, as Secrets of %s are not known", cluster.Name,
+						which)
 				}
 				if len(unknown()) == 0 {
 					podLogs(ctx, f, cluster)

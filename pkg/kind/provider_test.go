@@ -171,8 +171,8 @@ func TestAnInterruptionReportsANodeThatIsLeft(t *testing.T) {
 				return true, errors.Join(test.ownErr,
 					os.WriteFile(filepath.Join(filepath.Dir(calls), "refused"), nil, 0o600))
 			})
-			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "test-control-plane may be left: ") ||
-				!strings.Contains(err.Error(), test.says) {
+			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), test.says) ||
+				!strings.Contains(err.Error(), "test-control-plane may be left: ") {
 				t.Errorf("got %v, want %q", err, test.says)
 			}
 		})

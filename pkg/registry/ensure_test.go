@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
@@ -15,9 +14,6 @@ import (
 // stuckEngine has a container in state created, until it is removed. It reports those times, or none.
 func stuckEngine(t *testing.T, now, created string) (engine *docker.Client, removed, started func() bool) {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("the engine is a script of the shell")
-	}
 	folder := t.TempDir()
 	script := fmt.Sprintf(`#!/bin/sh
 cd %s
