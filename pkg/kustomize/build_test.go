@@ -174,6 +174,9 @@ func TestRefusals(t *testing.T) {
 		"a patch that cannot be read": {map[string]string{"env/kustomization.yaml": "patchesStrategicMerge:\n  - |\n" +
 			"    kind: Secret\n    stringData: {a: s3cr@t\n"},
 			[]string{`line 2: patchesStrategicMerge: "kind: Secret …" is no local path`}},
+		"three kinds of plugins": {map[string]string{"env/kustomization.yaml": "validators: [v]\ntransformers: [t]\n" +
+			"generators: [g]\n"}, []string{`generators: "g" is neither`, `transformers: "t" is neither`,
+			`validators: "v" is neither`}},
 		"an absolute path": {map[string]string{"env/kustomization.yaml": "resources: [/etc/passwd]\n"},
 			[]string{`"/etc/passwd" is no path relative`}},
 		"a folder that exists and could be a repository": {map[string]string{"env/kustomization.yaml": "resources: [github.com/x/y]\n",

@@ -53,10 +53,12 @@ func (p place) checkKustomization(k types.Kustomization) {
 		p.refuse(p.file+": helmCharts: cluster-init runs no helm for a kustomization",
 			"Render the chart (helm template), and name the file under `resources`.")
 	}
-	for field, entries := range map[string][]string{"generators": k.Generators, "transformers": k.Transformers,
-		"validators": k.Validators} {
-		for _, entry := range entries {
-			p.plugin(field, entry)
+	for _, plugins := range []struct {
+		field   string
+		entries []string
+	}{{"generators", k.Generators}, {"transformers", k.Transformers}, {"validators", k.Validators}} {
+		for _, entry := range plugins.entries {
+			p.plugin(plugins.field, entry)
 		}
 	}
 }
