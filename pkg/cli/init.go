@@ -138,16 +138,13 @@ func shellWord(dir string) string {
 	if !strings.ContainsRune(dir, filepath.Separator) {
 		dir = "." + string(filepath.Separator) + dir
 	}
-	if strings.ContainsAny(dir, " '\"$&;()<>|*?[]\\`") {
-		dir = "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
-	}
-	return dir
+	return oneline.Shell(dir)
 }
 
-// writtenFiles are the paths that this run created: its folder, if the parent existed, and then the files.
+// writtenFiles are the paths that this run created: folders from the outermost on, and then the files.
 type writtenFiles []string
 
-// takeBack deletes them, the folder last.
+// takeBack deletes them, the outermost folder last.
 func (w writtenFiles) takeBack() (err error) {
 	for _, path := range slices.Backward(w) {
 		err = errors.Join(err, os.Remove(path))
@@ -155,12 +152,26 @@ func (w writtenFiles) takeBack() (err error) {
 	return err
 }
 
+// makeFolder makes a folder and the missing ones above, and returns those that it has made.
+func makeFolder(folder string) (made writtenFiles, err error) {
+	err = os.Mkdir(folder, 0o755)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(folder) != folder {
+		if made, err = makeFolder(filepath.Dir(folder)); err == nil {
+			err = os.Mkdir(folder, 0o755)
+		}
+	}
+	if err == nil {
+		return append(made, folder), nil
+	}
+	if info, statErr := os.Stat(folder); statErr == nil && info.IsDir() {
+		return made, nil
+	}
+	return made, err
+}
+
 // writeNew writes files into a folder that has none of them. If it fails, it returns what it has created before.
 func writeNew(folder string, files map[string][]byte) (written writtenFiles, err error) {
-	if err := os.Mkdir(folder, 0o755); err == nil {
-		written = append(written, folder)
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if written, err = makeFolder(folder); err != nil {
 		return written, fault.Wrap(fmt.Errorf("make the folder %s: %w", folder, err), fault.Usage,
 			"Give the path of a folder that you may write to.")
 	}

@@ -10,6 +10,7 @@ import (
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/sylva"
 )
 
@@ -72,12 +73,13 @@ func schemaLine() string { return "# yaml-language-server: $schema=" + environme
 // convertedHeader returns the comment at the top of the converted values: their origin, and what was not converted.
 func convertedHeader(seed string, c sylva.Converted) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s#\n# Values over those of %s, converted from %s.\n", schemaLine(), c.From, filepath.Base(seed))
+	b.WriteString(schemaLine())
+	oneline.Fprintf(&b, "#\n# Values over those of %s, converted from %s.\n", c.From, filepath.Base(seed))
 	if len(c.Left) > 0 {
 		fmt.Fprintln(&b, "# Not converted:")
 	}
 	for _, left := range c.Left {
-		fmt.Fprintf(&b, "#   %s: %s\n", left.Key, left.Why)
+		oneline.Fprintf(&b, "#   %s: %s\n", left.Key, left.Why)
 	}
 	return b.String()
 }

@@ -11,8 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/helm"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // SchemaFile is the chart's schema next to values, for editors.
@@ -71,10 +74,20 @@ func Scaffold(ctx context.Context, options Options, folder, cluster string) (map
 	s := scaffold{keys: keys, variables: rawValues(options), cluster: cluster}
 	return map[string][]byte{
 		FromFile: []byte("# The environment that this one stands on: its values come first, then those of " +
-			OwnValuesFile + " and " + OwnSecretsFile + ".\nfrom: " + from + "\n"),
+			OwnValuesFile + " and " + OwnSecretsFile + ".\nfrom: " + scalar(from) + "\n"),
 		OwnValuesFile: []byte(s.values(from, append([]string{"cluster.name"}, wanted...), notes)),
 		SchemaFile:    schema,
 	}, nil
+}
+
+// scalar writes a text as YAML on one line, with quotes where a reader of YAML would take it for something else.
+func scalar(text string) string {
+	written, err := yaml.Marshal(text)
+	if plain := strings.TrimSuffix(string(written), "\n"); err == nil && !strings.Contains(plain, "\n") {
+		return plain
+	}
+	quoted, _ := json.Marshal(text) // YAML reads JSON; text always has a form in it
+	return string(quoted)
 }
 
 // seenFrom is the name of an environment in a file of folder: a path is relative to it.
@@ -118,7 +131,7 @@ func (s scaffold) values(from string, wanted, notes []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# yaml-language-server: $schema=%s\n#\n", SchemaFile)
 	fmt.Fprintf(&b, "# Values over those of %s. What must be set is below; \"cluster-init explain KEY\" says what "+
-		"else there is, and\n", from)
+		"else there is, and\n", oneline.Blanks(from))
 	fmt.Fprintf(&b, "# \"cluster-init show values . --show-origin\" what each value is, and where it is from. Secrets "+
 		"go into %s.\n", OwnSecretsFile)
 	for _, note := range notes {

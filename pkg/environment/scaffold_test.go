@@ -61,3 +61,27 @@ func TestAnEnvironmentStandsOnAnother(t *testing.T) {
 		t.Error("secrets.yaml has no effect")
 	}
 }
+
+// A path that YAML would take for something else is still a text in the files of a new environment.
+func TestScaffoldWritesTextThatStaysText(t *testing.T) {
+	for _, below := range []string{"a: b #c", "it's [x", "& \"*", "a\nb: c", "back\\slash ", "plain"} {
+		root := t.TempDir()
+		writeFolder(t, filepath.Join(root, below), map[string]string{"environment.yaml": "from: kubeadm-capd",
+			"values.yaml": "cluster: {name: below, worker: {replicas: 1}}"})
+		files, err := environment.Scaffold(t.Context(), environment.Options{Name: filepath.Join(root, below),
+			Content: clusterinit.Content()}, filepath.Join(root, "mine"), "e1")
+		if err != nil {
+			t.Errorf("%q: %v", below, err)
+			continue
+		}
+		texts := map[string]string{}
+		for name, content := range files {
+			texts[name] = string(content)
+		}
+		env, err := environment.Load(t.Context(), environment.Options{Content: clusterinit.Content(),
+			Name: writeFolder(t, filepath.Join(root, "mine"), texts)})
+		if err != nil || env.ClusterName() != "e1" || env.Spec().Cluster.Worker.Replicas != 1 {
+			t.Errorf("%q: %v\n%s\n%s", below, err, texts["environment.yaml"], texts["values.yaml"])
+		}
+	}
+}
