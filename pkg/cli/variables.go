@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -109,11 +110,7 @@ func setFlag(c *cobra.Command, flag *pflag.Flag, variable, value string) error {
 
 func strayVariable(name string, c *cobra.Command, flags map[string]*pflag.Flag) string {
 	text := fmt.Sprintf("%s is set, and %s has no such flag", name, c.CommandPath())
-	var known []string
-	for variable := range flags {
-		known = append(known, variable)
-	}
-	if near := suggest.Near(name, known); len(near) > 0 {
+	if near := suggest.Near(name, slices.Sorted(maps.Keys(flags))); len(near) > 0 {
 		text += ": did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return text

@@ -162,6 +162,16 @@ func TestABuiltInEnvironmentFillsNoGaps(t *testing.T) {
 	}
 }
 
+// The same mistake gives the same message in each run.
+func TestUnknownKeysAreSorted(t *testing.T) {
+	got := messages(t, environment.Options{Name: "kubeadm-capd", Sets: []string{
+		"cluster.zd=1,cluster.zf=1,cluster.zb=1,cluster.za=1,cluster.ze=1,cluster.zc=1,cluster.zg=1"}})
+	const want = "additional properties 'za', 'zb', 'zc', 'zd', 'ze', 'zf', 'zg' not allowed"
+	if len(got) != 1 || !strings.HasSuffix(got[0], want) {
+		t.Errorf("got %q, want %s", got, want)
+	}
+}
+
 // A file without values means none, whatever is in it.
 func TestEmptyFilesMeanNone(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "a comment": "# nothing yet\n", "a document": "---\n",

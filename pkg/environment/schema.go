@@ -59,10 +59,13 @@ func violations(schema *jsonschema.Schema, values map[string]any) ([]violation, 
 		return nil, fmt.Errorf("check the values with %s: %w", SchemaFile, err)
 	}
 	found := flatten(invalid)
-	slices.SortFunc(found, func(a, b violation) int { // the library's order is random
-		return strings.Compare(a.pointer+a.message(), b.pointer+b.message())
-	})
+	slices.SortFunc(found, compareViolations)
 	return found, nil
+}
+
+// compareViolations sorts violations: the library's order is random.
+func compareViolations(a, b violation) int {
+	return strings.Compare(a.pointer+a.message(), b.pointer+b.message())
 }
 
 // flatten returns the objections without the headings that group them.
@@ -75,9 +78,14 @@ func flatten(e *jsonschema.ValidationError) []violation {
 		}
 		return found
 	}
+	if unknown, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
+		slices.Sort(unknown.Properties)
+	}
 	v := violation{pointer: pointerOf(e.InstanceLocation), kinds: []jsonschema.ErrorKind{e.ErrorKind}}
 	for _, cause := range e.Causes {
-		for _, alternative := range flatten(cause) {
+		alternatives := flatten(cause)
+		slices.SortFunc(alternatives, compareViolations)
+		for _, alternative := range alternatives {
 			v.kinds = append(v.kinds, alternative.kinds...)
 		}
 	}
@@ -109,7 +117,7 @@ func inEnglish(k jsonschema.ErrorKind) string {
 	return k.LocalizedString(message.NewPrinter(language.English))
 }
 
-// extra returns the first key that is not in the schema, or "". The library lists several in random order.
+// extra returns the first key that is not in the schema, or "".
 func (v violation) extra() string {
 	if unknown, ok := v.kinds[0].(*kind.AdditionalProperties); ok {
 		return unknown.Properties[0]
