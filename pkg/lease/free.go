@@ -36,6 +36,9 @@ func CheckFree(ctx context.Context, r Request) error {
 		case time.Now().After(end):
 			return nil
 		}
+		if first == nil {
+			r.wait(record, patience*r.Timing.Retry)
+		}
 		first = record
 		select {
 		case <-ctx.Done():

@@ -140,7 +140,7 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watc
 		case err == nil && record.HolderIdentity != "" && record.HolderIdentity != r.Holder:
 			if first == nil {
 				first, since = record, time.Now()
-				r.wait(record)
+				r.wait(record, r.Timing.Duration)
 			}
 			lives := *record != *first
 			if lives && r.Forced == nil {
@@ -198,10 +198,10 @@ func awaitSeen(ctx context.Context, seen <-chan time.Time) error {
 
 const hintBusy = "Wait for that run to end, or stop it there with Ctrl-C. Then run the same command again."
 
-func (r Request) wait(record *resourcelock.LeaderElectionRecord) {
+func (r Request) wait(record *resourcelock.LeaderElectionRecord, limit time.Duration) {
 	if r.Waiting != nil {
 		r.Waiting(fmt.Sprintf("whether %s, which has held the lock on %s since %s, still runs (at most %s)",
-			record.HolderIdentity, r.Where, begun(record), r.Timing.Duration))
+			record.HolderIdentity, r.Where, begun(record), limit))
 	}
 }
 
