@@ -50,18 +50,28 @@ func (n ByName) SeeManagement(ctx context.Context, balancer bool) []Answer {
 	return all
 }
 
-// ConnectManagement connects to the management cluster through a kubeconfig that is proven to be its own. It returns
-// nil if there is none, or no cluster answers.
+// ConnectManagement connects to the management cluster: the first cluster that holds the Cluster, or else the first one
+// whose kubeconfig is proven. It returns nil if no such cluster answers.
 func (n ByName) ConnectManagement(ctx context.Context, balancer bool) *kube.Cluster {
+	var proven *kube.Cluster
 	for _, a := range slices.Backward(n.named()) { // the kubeconfig of `up` first
-		if !a.Proven || a.Err != nil {
+		if a.Err != nil {
 			continue
 		}
-		if c, err := n.reach(ctx, a.kubeconfig, balancer); err == nil {
+		c, err := n.reach(ctx, a.kubeconfig, balancer)
+		if err != nil {
+			continue
+		}
+		all, err := capi.Clusters(ctx, c, "")
+		isOwn := func(held capi.Cluster) bool { return n.IsOwnCluster(held.Object) }
+		if err == nil && slices.ContainsFunc(all, isOwn) {
 			return c
 		}
+		if a.Proven && proven == nil {
+			proven = c
+		}
 	}
-	return nil
+	return proven
 }
 
 // named returns the kubeconfigs that exist, without their clusters' answers.
