@@ -31,8 +31,8 @@ type Observer struct {
 	// Bound limits the connections before the leases are checked, and then all checks together. It does not limit
 	// waiting for a lease. A cluster that has not answered by then is silent. Zero means 15 seconds.
 	Bound time.Duration
-	// Leases acquire the lease of each cluster that answers, before that is checked. If nil, the Observer only checks
-	// whether another run holds the lease.
+	// Leases acquire the leases before the clusters are checked, see Alone. If nil, the Observer only checks whether
+	// another run holds them.
 	Leases *lease.Set
 	// Timing is the timing of the leases. Zero means lease.DefaultTiming.
 	Timing lease.Timing
@@ -95,8 +95,8 @@ func (p Plan) hasBalancer(t Target) bool {
 	return slices.Contains(machines, owned.LoadBalancer(t.Cluster))
 }
 
-// machines returns the machines of the cluster, including their load balancer. It returns an error if there may be
-// more.
+// machines returns the machines of the cluster, including their load balancer. It returns an error if a cloud could not
+// list them.
 func (p Plan) machines() (names []string, err error) {
 	for _, i := range slices.Concat(p.Delete, p.Stays) {
 		if i.Where == InDocker && i.Kind == Machine || i.Machine {
