@@ -115,8 +115,7 @@ func (input Input) moveAndVerify(ctx context.Context, plan Plan, saved *record.R
 		return result, fault.Wrap(fmt.Errorf("the move ended, but not as planned: %w", err), fault.PivotFailed,
 			"Keep both clusters. What was there before the move is in "+saved.Path+".")
 	}
-	input.Log(fmt.Sprintf("all %d objects are on the target as they were, none is left at the source",
-		len(plan.Objects)))
+	input.Log(fmt.Sprintf("all %d objects are on the target as planned", len(plan.Objects)))
 	if err := lease.Lost(ctx); err != nil {
 		return result, err
 	}
