@@ -128,6 +128,10 @@ func TestAMoveIsFinishedWhoeverGoesAway(t *testing.T) {
 			if paused, _, _ := unstructured.NestedBool(moved.Object, "spec", "paused"); paused {
 				t.Error("the moved Cluster stays paused")
 			}
+			c.patch(c.target, moved, `{"metadata":{"finalizers":null}}`) // the next one has the same name
+			if err := c.target.Client.Delete(t.Context(), moved); err != nil {
+				t.Fatal(err)
+			}
 		})
 	}
 }

@@ -44,6 +44,9 @@ func TestTheLockIsGivenBackAfterTheLeases(t *testing.T) {
 				t.Error(err)
 			}
 			kept, _ = json.Marshal(lease)
+			if spec, _ := lease["spec"].(map[string]any); spec["holderIdentity"] == "me" {
+				break // a renewal that the run has cancelled can arrive after its end
+			}
 			l, err := lock.Acquire(folder+".lock", lock.Holder{})
 			held = append(held, fault.CodeOf(err) == fault.Busy)
 			if err == nil {
@@ -67,12 +70,7 @@ func TestTheLockIsGivenBackAfterTheLeases(t *testing.T) {
 			}}}}, nil
 	}, nil)
 	server.Close() // what its handlers have written can be read now
-	if err != nil || len(held) < 2 {
-		t.Fatalf("%v, %d writes of the lease", err, len(held))
-	}
-	for i, is := range held {
-		if !is {
-			t.Errorf("the lock was free at write %d of %d of the lease", i+1, len(held))
-		}
+	if err != nil || len(held) != 1 || !held[0] {
+		t.Errorf("%v; the lock was held when the lease was given back: %v, want true once", err, held)
 	}
 }

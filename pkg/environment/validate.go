@@ -17,7 +17,8 @@ func (e *Environment) validate() error {
 		return e.unquote(fault.Join(e.checkNames(), e.checkSchema(e.settled[Management])))
 	}
 	schema := fault.Join(e.checkSchema(e.settled[Bootstrap]), e.checkSchema(e.settled[Management]))
-	before, after := fault.Join(e.checkNames(), schema), fault.Join(e.checkNetworks(), e.checkMirrors(), e.checkProxies())
+	before := fault.Join(e.checkNames(), schema)
+	after := fault.Join(e.checkNetworks(), e.checkMirrors(), e.checkProxies())
 	var all map[Phase]rendering
 	var failed, chart error
 	if before == nil && after == nil {

@@ -17,8 +17,8 @@ import (
 // repeats their text. The secrets in them come from the values, which the redactor knows.
 const helmRelease corev1.SecretType = "helm.sh/release.v1"
 
-// secrets adds the values of Secrets to the redactor: those that redact.FromSecret selects, and none of Helm's. It writes
-// a file that describes all Secrets, and reports success.
+// secrets adds the values of Secrets to the redactor: those that redact.FromSecret selects, and none of Helm's. It
+// writes a file that describes all Secrets, and reports success.
 func (c Collector) secrets(ctx context.Context, f *folder, cluster *kube.Cluster) bool {
 	return bounded(ctx, f, "Secrets of the "+cluster.Name+" cluster, so that a value of one of them may be found in "+
 		"the other files", func(ctx context.Context) error {

@@ -14,7 +14,8 @@ import (
 // An object below two classes that Clusters of another namespace use is left behind because of the first one, in each
 // run.
 func TestWhatIsLeftBehindHasOneReason(t *testing.T) {
-	of := func(apiVersion, kind, namespace, name string, spec map[string]any, owners ...any) *unstructured.Unstructured {
+	of := func(apiVersion, kind, namespace, name string, spec map[string]any, owners ...any,
+	) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "spec": spec,
 			"metadata": map[string]any{"namespace": namespace, "name": name, "uid": "uid-" + name,
 				"ownerReferences": owners}}}

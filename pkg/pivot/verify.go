@@ -13,8 +13,8 @@ import (
 )
 
 // verify compares both sides after a move with the record from before it. Each object must be on the target unchanged,
-// with owners that exist there. None may be left at the source, or be paused on the target. Objects that both sides keep
-// may differ, and stay at the source. Other objects of the target are ignored: they may belong to tenants, and
+// with owners that exist there. None may be left at the source, or be paused on the target. Objects that both sides
+// keep may differ, and stay at the source. Other objects of the target are ignored: they may belong to tenants, and
 // controllers may have created them. The error joins all findings.
 //
 // The target's controllers run again by then. Providers of the same versions reconciled the same objects at the source

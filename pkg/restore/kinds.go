@@ -41,8 +41,8 @@ func (input Input) unexpected(graph *capi.Graph) error {
 	return fault.Join(wrong...)
 }
 
-// Creates lists the objects that a restore may create: a line for each kind in each namespace of each section. A restore
-// also creates their namespaces.
+// Creates lists the objects that a restore may create: a line for each kind in each namespace of each section. A
+// restore also creates their namespaces.
 func (input Input) Creates() []string {
 	var lines []string
 	for _, section := range []backup.Section{backup.Objects, backup.References} {
