@@ -18,8 +18,8 @@ import (
 // lock of the state folder excludes other runs with the same folder.
 //
 // With Leases, Alone acquires the lease of each cluster that answers, except of a management cluster that may be any
-// cluster. It fails with fault.CleanupRefused if it cannot check or acquire a lease. With Forced, only the end of ctx is
-// an error. Alone waits for a holder that shows no sign of life: half a minute, or with Leases until its lease has
+// cluster. It fails with fault.CleanupRefused if it cannot check or acquire a lease. With Forced, only the end of ctx
+// is an error. Alone waits for a holder that shows no sign of life: half a minute, or with Leases until its lease has
 // expired. With Leases and Forced it waits less.
 func (o Observer) Alone(ctx context.Context, plan Plan) error {
 	bootstrap, management := o.alone(ctx, plan)

@@ -64,7 +64,8 @@ func TestALeaseIsCheckedWithoutTakingIt(t *testing.T) {
 			state, waits := t.TempDir(), 0
 			o := cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: state,
 				Kubeconfig: filepath.Join(t.TempDir(), "given"), Waiting: func(string) { waits++ },
-				Timing: lease.Timing{Duration: 3 * time.Second, Deadline: 2 * time.Second, Retry: 100 * time.Millisecond}}
+				Timing: lease.Timing{Duration: 3 * time.Second, Deadline: 2 * time.Second,
+					Retry: 100 * time.Millisecond}}
 			write := func(path string, server api) {
 				if err := os.WriteFile(path, []byte(server.serve(t)), 0o600); err != nil {
 					t.Fatal(err)
