@@ -116,8 +116,10 @@ func (p Plan) TooYoung(before time.Time) string {
 
 // Target is the environment whose resources cleanup looks for.
 type Target struct {
-	Namespace string   // of the Cluster API objects
-	Cluster   string   // name of the management cluster, which is the value of all labels and markers in docker
+	Namespace string // of the Cluster API objects
+	// Cluster is the name of the management cluster. Docker's labels and markers of its resources have it, except for
+	// the bootstrap cluster's nodes: kind labels them with owned.BootstrapCluster of it.
+	Cluster   string
 	Files     []string // local files and folders of the environment
 	Elsewhere Elsewhere
 	// Recover is a sentence that explains how to read a lost kubeconfig in the cluster's machines. It is empty if the

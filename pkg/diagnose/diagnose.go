@@ -33,12 +33,13 @@ type Report struct {
 	NotChecked []string `json:"notChecked"`
 }
 
-// Run diagnoses both clusters and the machines. The rules of more take precedence over the built-in rules. It changes
-// nothing.
+// Run diagnoses both clusters and the machines, for at most a minute: the report lists what did not answer by then. The
+// rules of more take precedence over the built-in rules. It changes nothing. If ctx ends, the report comes with an
+// error.
 func Run(ctx context.Context, w *clusters.World, more ...Rule) (Report, error) {
-	ctx, cancel := context.WithTimeout(ctx, diagnosisTimeout)
+	bounded, cancel := context.WithTimeout(ctx, diagnosisTimeout)
 	defer cancel()
-	c, known := gather(ctx, w)
+	c, known := gather(bounded, w)
 	r, err := c.Report(more...)
 	if err != nil {
 		return Report{}, err

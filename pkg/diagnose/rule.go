@@ -44,7 +44,7 @@ type Rule struct {
 	// MatchDespiteChildren reports whether the cause is in the object itself. Then the rule also matches if an object
 	// below it is not ready.
 	MatchDespiteChildren bool `json:"matchDespiteChildren"`
-	// Rank orders the built-in rules that match the same object: the highest comes first. User rules ignore it.
+	// Rank orders the rules that match the same object, user rules among themselves: the highest comes first.
 	Rank     int       `json:"rank"`
 	Examples []Example `json:"examples"`
 

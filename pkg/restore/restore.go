@@ -61,9 +61,10 @@ type Result struct {
 	Warnings   []string      // what a person should compare
 }
 
-// Check returns all reasons why a restore must not start, and changes nothing. The code is fault.RestoreRefused,
-// or fault.BackupInvalid if the backup is not for this target. It is fault.ClusterUnreachable if the target could not
-// be read.
+// Check returns all reasons why a restore must not start, and changes nothing. The code is that of the
+// first reason: fault.BackupInvalid if the backup cannot be restored, or not into this target; else
+// fault.RestoreRefused, also if the user may not read the target. It is fault.ClusterUnreachable if the target does not
+// answer.
 func Check(ctx context.Context, input Input) error {
 	_, err := input.prepare(ctx)
 	return err

@@ -105,7 +105,8 @@ func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
 // keepsBootstrap reports whether the bootstrap cluster stays: the user wants that, or provided the cluster.
 func (o Options) keepsBootstrap() bool { return o.KeepBootstrap || o.BootstrapKubeconfig != "" }
 
-// othersThan names all Clusters, except the management cluster's own if it is paused: the pivot leaves that behind.
+// othersThan names all Clusters, except the management cluster's own if it is paused: an interrupted move that a person
+// ended by hand leaves that behind.
 func othersThan(scope clusters.Scope, all []capi.Cluster) []string {
 	var names []string
 	for _, c := range all {

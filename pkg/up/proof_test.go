@@ -2,10 +2,12 @@ package up
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters/selfmanaged"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
 // A cluster that was not seen to manage itself has another fault than one whose machines are still being replaced.
@@ -39,8 +41,12 @@ func TestProofSaysWhatLacks(t *testing.T) {
 			{proof: proof{manages: true}, err: refused}}, "all its machines", "manages itself", 1},
 		"two looks come no further": {[]look{{proof: proof{unmet: replaced}}, {err: refused}},
 			"to manage itself", "was not seen to manage itself", 1},
-		"nothing is left but marks": {[]look{{proof: proof{manages: true, machinesChecked: true}}},
-			"the marks of the pivot", "could not be looked at", 0},
+		"its controllers could not be read": {[]look{
+			{proof: proof{manages: true, machinesChecked: true, unmet: replaced}},
+			{proof: proof{manages: true, machinesChecked: true}, err: refused}}, "a view of the controllers",
+			"it was not seen whether its controllers act", 0},
+		"nothing is left but marks": {[]look{{proof: proof{manages: true, machinesChecked: true,
+			controllersRead: true}}}, "the marks of the pivot", "could not be looked at", 0},
 		"it does not manage itself any more": {[]look{{proof: proof{manages: true, machinesChecked: true}},
 			{proof: proof{unmet: replaced}}}, "to manage itself", "was not seen to manage itself", 1},
 	} {
@@ -52,5 +58,25 @@ func TestProofSaysWhatLacks(t *testing.T) {
 			len(p.unmet) != tc.unmet {
 			t.Errorf("%s: %q, %q, %d", name, awaited, lack, len(p.unmet))
 		}
+	}
+}
+
+// warned keeps warnings.
+type warned struct {
+	pipeline.Reporter
+	all []string
+}
+
+func (w *warned) Warn(format string, args ...any) { w.all = append(w.all, fmt.Sprintf(format, args...)) }
+
+func TestTheSameWarningIsReportedOnce(t *testing.T) {
+	r := &warned{}
+	report := onceEach{r, map[string]bool{}}
+	for range 3 {
+		report.Warn("%d of %d", 1, 2)
+		report.Warn("100%% of %s", "b")
+	}
+	if got := strings.Join(r.all, ", "); got != "1 of 2, 100% of b" {
+		t.Errorf("got %s", got)
 	}
 }

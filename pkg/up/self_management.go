@@ -37,6 +37,7 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 	listenEnded := make(chan error, 1)
 	go func() { listenEnded <- rollout.Listen(ctx, management) }()
 	defer func() { cancel(); <-listenEnded }()
+	report = onceEach{report, map[string]bool{}}
 	ended, reported := listenEnded, s.releases.now()
 	var found proof
 	for {
@@ -66,6 +67,20 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 				fault.ComponentStuck, "The bootstrap cluster is kept. Run the same command again to go on.")
 		case <-tick.C:
 		}
+	}
+}
+
+// onceEach reports each warning once: every observation finds the same ones.
+type onceEach struct {
+	pipeline.Reporter
+	warned map[string]bool
+}
+
+// Warn reports a warning that was not reported before.
+func (o onceEach) Warn(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !o.warned[text] {
+		o.warned[text] = true
+		o.Reporter.Warn("%s", text)
 	}
 }
 
@@ -103,8 +118,8 @@ func (s selfManagement) complete(ctx context.Context, management *kube.Cluster, 
 	return pivot.ForgetMachines(ctx, management, s.releases.scope)
 }
 
-// observe gives each part of an observation its own time limit. An API server that hangs must not delay the check
-// whether it is gone.
+// observe limits its parts: managesItself has its own limit, the machines and the controllers share one. An API server
+// that hangs must not delay the check whether it is gone.
 func (s selfManagement) observe(ctx context.Context, management *kube.Cluster) (proof, error) {
 	unmet, err := s.managesItself(ctx, management)
 	if err != nil || len(unmet) > 0 {
@@ -123,8 +138,9 @@ func (s selfManagement) observe(ctx context.Context, management *kube.Cluster) (
 // controller wrote last.
 func canAct(ctx context.Context, management *kube.Cluster) (proof, error) {
 	o := readiness.Observe(ctx, management)
-	p := proof{manages: true, machinesChecked: true, healthy: o.Complete(), findings: readiness.Judge(o)}
-	if !p.healthy {
+	p := proof{manages: true, machinesChecked: true, controllersRead: o.Complete(),
+		findings: readiness.Judge(o)}
+	if !p.controllersRead {
 		return p, fmt.Errorf("see whether the controllers of the management cluster act: %s",
 			strings.Join(o.NotChecked, "; "))
 	}
@@ -159,9 +175,10 @@ type proof struct {
 	manages         bool                // it manages itself: unmet then lists its machines or its health
 	machinesChecked bool                // its machines were checked, too
 	unmet           []selfmanaged.Unmet // conditions that are not met yet
-	// healthy reports whether all checks of its controllers were made; findings are the problems that they found.
-	healthy  bool
-	findings []readiness.Finding
+	// controllersRead reports whether everything was read that decides whether its controllers act. findings are the
+	// problems in it.
+	controllersRead bool
+	findings        []readiness.Finding
 }
 
 // warn reports the problems that do not block the cluster and do not go away by themselves.
@@ -173,10 +190,12 @@ func (p proof) warn(report pipeline.Reporter) {
 	}
 }
 
-// merge returns the proof after one more observation. A failed observation counts only if it is the first to show that
-// the cluster manages itself.
+// merge returns the proof after one more observation. A failed observation counts only if it comes further than those
+// before: it is the first to show that the cluster manages itself, or that its machines are as they should be.
 func (p proof) merge(observed proof, err error) proof {
-	if err != nil && (p.manages || !observed.manages) {
+	further := observed.manages && !p.manages ||
+		observed.machinesChecked && (!p.machinesChecked || len(p.unmet) > 0 && len(observed.unmet) == 0)
+	if err != nil && !further {
 		return p
 	}
 	return observed
@@ -194,6 +213,9 @@ func (p proof) describe() (awaited, failure string) {
 	case !p.machinesChecked || len(p.unmet) > 0:
 		return "the management cluster to have all its machines as they should be",
 			"the management cluster manages itself, but was not seen to have all its machines as they should be"
+	case !p.controllersRead:
+		return "a view of the controllers of the management cluster",
+			"the management cluster manages itself, but it was not seen whether its controllers act"
 	}
 	return "the marks of the pivot in the management cluster", "the management cluster manages itself, but what the " +
 		"pivot has marked in it could not be looked at, or not be cleared"
