@@ -67,7 +67,9 @@ type warned struct {
 	all []string
 }
 
-func (w *warned) Warn(format string, args ...any) { w.all = append(w.all, fmt.Sprintf(format, args...)) }
+func (w *warned) Warn(format string, args ...any) {
+	w.all = append(w.all, fmt.Sprintf(format, args...))
+}
 
 func TestTheSameWarningIsReportedOnce(t *testing.T) {
 	r := &warned{}
