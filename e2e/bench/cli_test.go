@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,8 +31,14 @@ func newCLI(t *testing.T) cli {
 	return c
 }
 
+// prepare gives the command a state folder of its own, and the Go runtime as users have it: what a developer sets for
+// builds, such as GOGC, changes what is measured.
 func (c cli) prepare(command *exec.Cmd) *exec.Cmd {
-	command.Env = append(os.Environ(), "XDG_STATE_HOME="+c.state)
+	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return name == "GOGC" || name == "GOMEMLIMIT" || name == "GODEBUG"
+	})
+	command.Env = append(command.Env, "XDG_STATE_HOME="+c.state)
 	command.Stderr = os.Stderr
 	return command
 }
