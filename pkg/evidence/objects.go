@@ -54,8 +54,8 @@ func objects(ctx context.Context, f *folder, cluster *kube.Cluster) {
 func customKinds(ctx context.Context, f *folder, cluster *kube.Cluster) []schema.GroupVersionResource {
 	var found []schema.GroupVersionResource
 	bounded(ctx, f, "some kinds of the "+cluster.Name+" cluster", func(ctx context.Context) error {
-		served, err := cluster.ServedIn(ctx, collectedGroups())
-		for _, kind := range served {
+		served, err := cluster.Served(ctx)
+		for _, kind := range kube.InGroups(served, collectedGroups()...) {
 			found = append(found, kind.Resource)
 		}
 		return err

@@ -19,10 +19,9 @@ type Served struct {
 	Namespaced bool
 }
 
-// ServedIn returns the kinds that the API server serves in groups, or below them: "fluxcd.io" includes
-// "source.toolkit.fluxcd.io". If the server of an aggregated API does not answer, its kinds are missing, and the result
-// comes with an error.
-func (c *Cluster) ServedIn(ctx context.Context, groups []string) ([]Served, error) {
+// Served returns the kinds that the API server serves, of all groups. It sends two requests. If the server of an
+// aggregated API does not answer, its kinds are missing, and the result comes with an error.
+func (c *Cluster) Served(ctx context.Context) ([]Served, error) {
 	bounded := rest.CopyConfig(c.Config)
 	if deadline, hasDeadline := ctx.Deadline(); hasDeadline { // discovery takes no context
 		bounded.Timeout = max(time.Until(deadline), time.Millisecond)
@@ -31,14 +30,11 @@ func (c *Cluster) ServedIn(ctx context.Context, groups []string) ([]Served, erro
 	if err != nil {
 		return nil, fmt.Errorf("make a discovery client for the %s cluster: %w", c.Name, err)
 	}
-	lists, err := client.WithLegacy().ServerPreferredResources()
+	lists, err := client.ServerPreferredResources()
 	var found []Served
 	for _, list := range lists {
 		group, parseErr := schema.ParseGroupVersion(list.GroupVersion)
-		if parseErr != nil || !slices.ContainsFunc(groups, func(g string) bool {
-			return group.Group == g ||
-				strings.HasSuffix(group.Group, "."+g)
-		}) {
+		if parseErr != nil {
 			continue
 		}
 		for _, kind := range list.APIResources {
@@ -48,4 +44,13 @@ func (c *Cluster) ServedIn(ctx context.Context, groups []string) ([]Served, erro
 		}
 	}
 	return found, err
+}
+
+// InGroups returns the kinds that are in groups, or below them: "fluxcd.io" includes "source.toolkit.fluxcd.io".
+func InGroups(served []Served, groups ...string) []Served {
+	return slices.DeleteFunc(slices.Clone(served), func(s Served) bool {
+		return !slices.ContainsFunc(groups, func(g string) bool {
+			return s.Resource.Group == g || strings.HasSuffix(s.Resource.Group, "."+g)
+		})
+	})
 }

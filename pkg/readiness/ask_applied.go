@@ -14,9 +14,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// appliedQuestions check whether everything that Flux applied exists. They list the metadata of each of its kinds, also
-// of those that were listed before.
-func (o *observing) appliedQuestions(ctx context.Context, v *view) []question {
+// appliedQuestions check whether everything that Flux applied exists. They list the metadata of the kinds that were not
+// listed before.
+func (o *observing) appliedQuestions(v *view) []question {
 	byKind := map[schema.GroupKind][]Applied{}
 	for _, u := range v.Objects {
 		by := health.RefOf(u)
@@ -28,19 +28,8 @@ func (o *observing) appliedQuestions(ctx context.Context, v *view) []question {
 			byKind[kind] = append(byKind[kind], Applied{r, by})
 		}
 	}
-	var groups []string
-	for kind := range byKind {
-		groups = append(groups, kind.Group)
-	}
-	if len(groups) == 0 {
+	if len(byKind) == 0 {
 		return nil
-	}
-	slices.Sort(groups)
-	bounded, cancel := context.WithTimeout(ctx, askBound)
-	defer cancel()
-	served, err := o.ServedIn(bounded, slices.Compact(groups))
-	if err != nil {
-		o.notChecked("some kinds of what Flux applied in the %s cluster: %v", o.Name, err)
 	}
 	client, clientErr := metadata.NewForConfig(o.Config)
 	if clientErr != nil {
@@ -49,38 +38,52 @@ func (o *observing) appliedQuestions(ctx context.Context, v *view) []question {
 	}
 	var questions []question
 	for kind, applied := range byKind {
-		i := slices.IndexFunc(served, func(s kube.Served) bool {
+		i := slices.IndexFunc(o.served, func(s kube.Served) bool {
 			return s.Resource.Group == kind.Group &&
 				s.Kind == kind.Kind
 		})
 		if i < 0 {
-			if err == nil { // its definition is gone, and all objects with it
+			if !o.someUnserved { // its definition is gone, and all objects with it
 				questions = append(questions, func(context.Context) { o.missing(applied...) })
 			}
 			continue
 		}
-		questions = append(questions, func(ctx context.Context) { o.lookFor(ctx, client, served[i], applied) })
+		questions = append(questions, func(ctx context.Context) {
+			exists := func(r health.Ref) bool { return v.objects[r] != nil }
+			if !v.listed(kind.Group, kind.Kind) {
+				var err error
+				if exists, err = existing(ctx, client, o.served[i]); err != nil {
+					o.notChecked("%s of the %s cluster, which Flux applied: %v",
+						o.served[i].Resource.GroupResource(), o.Name, err)
+					return
+				}
+			}
+			o.lookFor(ctx, client, o.served[i], slices.DeleteFunc(applied, func(a Applied) bool {
+				return exists(a.Object)
+			}))
+		})
 	}
 	return questions
 }
 
-// lookFor reports what does not exist. It gets each object missing from the list separately: the list may be older than
-// Flux's inventory.
-func (o *observing) lookFor(ctx context.Context, client metadata.Interface, kind kube.Served, applied []Applied) {
+// existing lists the objects of a kind, without their content.
+func existing(ctx context.Context, client metadata.Interface, kind kube.Served) (func(health.Ref) bool, error) {
 	list, err := client.Resource(kind.Resource).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		o.notChecked("%s of the %s cluster, which Flux applied: %v", kind.Resource.GroupResource(), o.Name, err)
-		return
+		return nil, err
 	}
-	type name struct{ namespace, name string }
-	there := map[name]bool{}
+	there := map[health.Ref]bool{}
 	for _, each := range list.Items {
-		there[name{each.Namespace, each.Name}] = true
+		there[health.Ref{Group: kind.Resource.Group, Kind: kind.Kind, Namespace: each.Namespace,
+			Name: each.Name}] = true
 	}
-	for _, a := range applied {
-		if there[name{a.Object.Namespace, a.Object.Name}] {
-			continue
-		}
+	return func(r health.Ref) bool { return there[r] }, nil
+}
+
+// lookFor reports which of the objects that no list contained do not exist. It gets each of them: the list may be older
+// than Flux's inventory.
+func (o *observing) lookFor(ctx context.Context, client metadata.Interface, kind kube.Served, unlisted []Applied) {
+	for _, a := range unlisted {
 		_, err := client.Resource(kind.Resource).Namespace(a.Object.Namespace).Get(ctx, a.Object.Name,
 			metav1.GetOptions{})
 		switch {

@@ -30,8 +30,10 @@ const (
 // observing gathers the results of checks that run at the same time.
 type observing struct {
 	*kube.Cluster
-	mu   sync.Mutex
-	seen Observation
+	mu           sync.Mutex
+	seen         Observation
+	served       []kube.Served // kinds of all groups
+	someUnserved bool          // kinds can be missing from served
 }
 
 // Observe reads a cluster, and checks those registries that its sources read from. It notes what cannot be read, and
@@ -42,7 +44,7 @@ func Observe(ctx context.Context, c *kube.Cluster, registries ...Registry) Obser
 	o.digest()
 	v := newView(o.seen)
 	o.together(ctx, slices.Concat(o.serverQuestions(), o.writeQuestions(v), o.readQuestions(v), o.accountQuestions(v),
-		o.etcdQuestions(v), o.appliedQuestions(ctx, v), o.registryQuestions(v, registries)))
+		o.etcdQuestions(v), o.appliedQuestions(v), o.registryQuestions(v, registries)))
 	o.seen.Expiries = append(o.seen.Expiries, machineExpiries(o.seen.Objects)...)
 	o.seen.Expiries = append(o.seen.Expiries, kubeconfigExpiries(c.Config)...)
 	o.seen.sort()
@@ -93,8 +95,9 @@ func (o *observing) together(ctx context.Context, questions []question) {
 func (o *observing) lists(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()
-	served, err := o.ServedIn(bounded, ownGroups())
-	if err != nil {
+	var err error
+	if o.served, err = o.Served(bounded); err != nil {
+		o.someUnserved = true
 		o.notChecked("some kinds of the %s cluster: %v", o.Name, err)
 	}
 	names, err := metadata.NewForConfig(o.Config)
@@ -102,7 +105,7 @@ func (o *observing) lists(ctx context.Context) {
 		o.notChecked("Secrets and ConfigMaps of the %s cluster: %v", o.Name, err)
 	}
 	questions := []question{o.events, o.definitions}
-	for _, kind := range slices.Concat(served, builtInKinds()) {
+	for _, kind := range slices.Concat(kube.InGroups(o.served, ownGroups()...), builtInKinds()) {
 		questions = append(questions, func(ctx context.Context) { o.list(ctx, kind) })
 	}
 	if names != nil {

@@ -153,10 +153,11 @@ func shownIndex(group, kind string) int {
 }
 
 func (r *Report) objects(ctx context.Context, c *kube.Cluster, s *Side, namespace string) {
-	served, err := c.ServedIn(ctx, []string{"toolkit.fluxcd.io", "cluster.x-k8s.io"})
+	served, err := c.Served(ctx)
 	if err != nil {
 		r.Unknown = append(r.Unknown, fmt.Sprintf("some kinds of the %s cluster: %v", c.Name, err))
 	}
+	served = kube.InGroups(served, "toolkit.fluxcd.io", "cluster.x-k8s.io")
 	slices.SortStableFunc(served, func(a, b kube.Served) int {
 		return cmp.Compare(shownIndex(a.Resource.Group, a.Kind), shownIndex(b.Resource.Group, b.Kind))
 	})
