@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,12 +34,8 @@ func newClean(say *progress.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if stopped, err := cloud.Stop(cmd.Context()); err != nil {
-				return err
-			} else if stopped {
-				say.Say("stopped the OpenStack that the lab had started")
-				if err := hypervisor.Clean(cmd.Context(), machines.Engine{Cloud: cloud.Identity()},
-					say.Say); err != nil {
+			if engine.Answers(cmd.Context()) { // else no container runs
+				if err := cleanOpenstack(cmd.Context(), cloud, say); err != nil {
 					return err
 				}
 			}
@@ -50,6 +47,15 @@ func newClean(say *progress.Printer) *cobra.Command {
 			return removeOwn(say)
 		},
 	}
+}
+
+func cleanOpenstack(ctx context.Context, cloud *openstack.Lab, say *progress.Printer) error {
+	stopped, err := cloud.Stop(ctx)
+	if err != nil || !stopped {
+		return err
+	}
+	say.Say("stopped the OpenStack that the lab had started")
+	return hypervisor.Clean(ctx, machines.Engine{Cloud: cloud.Identity()}, say.Say)
 }
 
 // removeOwn removes the lab's folders. What stands in the bundle's place but is no bundle stays.

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/container"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor/engine"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor/nova"
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/resource"
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
@@ -82,7 +82,7 @@ func runHypervisor(ctx context.Context, o hypervisorOptions, say *progress.Print
 const connectTime = time.Minute
 
 func connectNova(ctx context.Context, name string) (cloud *nova.Cloud, err error) {
-	err = process.Wait(ctx, "an answer of cloud "+name, connectTime, func(ctx context.Context) error {
+	err = container.Wait(ctx, "an answer of cloud "+name, connectTime, func(ctx context.Context) error {
 		cloud, err = nova.Connect(ctx, name)
 		return err
 	})

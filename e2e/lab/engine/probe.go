@@ -31,6 +31,12 @@ func serverVersion(ctx context.Context) (string, error) {
 	return strings.TrimSpace(out), nil
 }
 
+// Answers reports whether an engine answers. Without one no container runs.
+func Answers(ctx context.Context) bool {
+	_, err := serverVersion(ctx)
+	return err == nil
+}
+
 // probe starts a privileged container: kind nodes and machines are such, and hosts without CAP_SYS_RESOURCE refuse
 // them unless the runtime shim is the default runtime.
 func probe(ctx context.Context, root string) error {

@@ -1,8 +1,11 @@
 package openstack
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,8 +27,24 @@ func (l *Lab) binary() string { return l.dir + "/lab" }
 // hypervisorEnvironment is the user's, in which the Docker engine and the lab's folder are found, with this cloud in
 // place of any other.
 func (l *Lab) hypervisorEnvironment() []string {
-	env := slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "OS_") })
+	env := slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		return strings.HasPrefix(entry, "OS_") || strings.Contains(entry, "\n")
+	})
 	return append(env, "OS_CLIENT_CONFIG_FILE="+l.Clouds())
+}
+
+// hypervisorMounts are the docker CLI of this machine, the socket of its engine, and the user's cache folder, which has
+// the bundle.
+func (l *Lab) hypervisorMounts() []string {
+	program, err := exec.LookPath("docker")
+	if err != nil {
+		program = "/usr/bin/docker" // no engine, hence no start
+	}
+	mounts := []string{filepath.Dir(filepath.Dir(l.dir)), program + ":/usr/local/bin/docker:ro"}
+	if address := cmp.Or(os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock"); strings.HasPrefix(address, "unix://") {
+		mounts = append(mounts, strings.TrimPrefix(address, "unix://"))
+	}
+	return mounts
 }
 
 // copyHypervisor makes the copy when there is a hypervisor. One that runs keeps the file that it was started from.

@@ -1,4 +1,4 @@
-// Package openstack runs a real OpenStack on this machine, from Debian's packages: keystone, glance, placement, nova
+// Package openstack runs a real OpenStack on this machine, from Debian's packages in containers: keystone, glance, placement, nova
 // with its fake compute driver, neutron without agents, cinder without disks. docs/contributing/openstack-lab.md says
 // what differs from a real cloud.
 package openstack
@@ -11,7 +11,6 @@ import (
 
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/service"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
 )
@@ -49,8 +48,6 @@ func (l *Lab) KeyFile() string { return filepath.Join(l.dir, "lab.pem") }
 // Identity returns the address of the identity service, by which a cloud is known.
 func (l *Lab) Identity() string { return l.installation().Identity() }
 
-func (l *Lab) daemons() process.Folder { return process.At(l.dir) }
-
 // ready returns the path of the mark that everything came up. It is written last and removed first.
 func (l *Lab) ready() string { return filepath.Join(l.dir, "ready") }
 
@@ -79,7 +76,7 @@ func (l *Lab) secrets() string { return filepath.Join(l.dir, "secrets.json") }
 func (l *Lab) services(installation configuration.Installation) []service.Service {
 	all := service.All(installation)
 	if l.hypervisor != "" {
-		all = append(all, service.Hypervisor(l.binary(), l.hypervisorEnvironment()))
+		all = append(all, service.Hypervisor(l.binary(), l.hypervisorEnvironment(), l.hypervisorMounts()))
 	}
 	return all
 }

@@ -2,22 +2,25 @@ package openstack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
+	"github.com/cluster-init/cluster-init/e2e/lab/debian"
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
 )
 
-// installed returns the packages that are installed: the services' Python code, and the programs under them.
-func installed() []string {
-	return []string{
+// rootfs has the services' Python code, the programs under them, and what the hypervisor bridge calls.
+func rootfs() debian.Rootfs {
+	return debian.Rootfs{Name: "openstack", Packages: []string{
 		"python3-keystone", "python3-glance", "python3-nova", "python3-neutron", "python3-cinder", "python3-placement",
 		"python3-openstackclient", "rabbitmq-server", "uwsgi-core", "uwsgi-plugin-python3", "mariadb-server-core",
-		"mariadb-client-core",
-	}
+		"mariadb-client-core", "ca-certificates", "iproute2", "iptables", "util-linux",
+	}}
 }
 
 // unpacked returns the packages that are only unpacked into the lab's cache: they hold small programs and files, and
@@ -30,24 +33,52 @@ func unpacked() []string {
 	}
 }
 
-// packages makes sure that Debian's packages are there, and returns the folder of those that are unpacked.
-func (l *Lab) packages(ctx context.Context) (string, error) {
-	if missing, err := host.Missing(ctx, installed()...); err != nil {
-		return "", err
-	} else if len(missing) > 0 {
-		if err := l.say.Step("install Debian's packages of OpenStack",
-			func() error { return host.InstallPackages(ctx, missing...) }); err != nil {
-			return "", err
-		}
-	}
+// packages makes sure that Debian's packages are there, and returns the root file system of all containers and the
+// folder of the packages that are unpacked.
+func (l *Lab) packages(ctx context.Context) (debian.Built, string, error) {
 	cache, err := store.Open()
 	if err != nil {
-		return "", err
+		return debian.Built{}, "", err
+	}
+	built, err := rootfs().Build(ctx, cache, l.say)
+	if err != nil {
+		return built, "", err
 	}
 	key := store.Key(append([]string{runtime.GOARCH}, unpacked()...)...)
-	return cache.Get("openstack", "packages", key, func(dir string) error {
+	folder, err := cache.Get("openstack", "packages", key, func(dir string) error {
 		return l.say.Step("unpack Debian's packages of OpenStack", func() error { return unpack(ctx, dir) })
 	})
+	return built, folder, err
+}
+
+// image returns the image of a root file system. The engine imports it unless it has it.
+func (l *Lab) image(ctx context.Context, built debian.Built) (string, error) {
+	reference := "cluster-init.io/lab/openstack:" + strings.ToLower(built.Key)
+	has, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"image", "ls", "--quiet", reference}})
+	if err != nil || strings.TrimSpace(has) != "" {
+		return reference, err
+	}
+	return reference, l.say.Step("import the image of OpenStack", func() error {
+		_, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"import", built.Archive, reference}})
+		return err
+	})
+}
+
+// download fetches packages into dir. A new machine has no lists of packages yet.
+func download(ctx context.Context, dir string) error {
+	fetch := func() error {
+		_, err := host.Run(ctx, host.Command{Name: "apt-get", Args: append([]string{"download", "-q"}, unpacked()...),
+			Dir: dir})
+		return err
+	}
+	err := fetch()
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	if listErr := host.InstallPackages(ctx); listErr != nil {
+		return errors.Join(err, listErr)
+	}
+	return fetch()
 }
 
 // unpack fetches packages and unpacks them into dir.
@@ -56,9 +87,7 @@ func unpack(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("fetch packages: %w", err)
 	}
-	_, err = host.Run(ctx, host.Command{Name: "apt-get", Args: append([]string{"download", "-q"}, unpacked()...),
-		Dir: fetched})
-	if err != nil {
+	if err := download(ctx, fetched); err != nil {
 		return fmt.Errorf("fetch packages: %w", err)
 	}
 	archives, err := filepath.Glob(filepath.Join(fetched, "*.deb"))

@@ -10,9 +10,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/cluster-init/cluster-init/e2e/lab/debian"
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/container"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/resource"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/service"
 )
@@ -41,68 +42,77 @@ func (l *Lab) Start(ctx context.Context) error {
 		l.say.Say("OpenStack answers at %s", Address)
 		return nil
 	}
-	if os.Geteuid() != 0 {
-		return errors.New("starting OpenStack needs root: packages, and an address on the loopback interface")
-	}
 	if err := unmark(l.ready()); err != nil {
 		return err
 	}
-	installation, err := l.install(ctx)
+	built, installation, err := l.install(ctx)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(l.copyHypervisor(), l.addAddress(ctx)); err != nil {
+	image, err := l.image(ctx, built)
+	if err != nil {
 		return err
 	}
-	if err := l.bringUp(ctx, installation); err != nil {
+	run := starting{Lab: l, installation: installation, engine: container.Engine{Image: image,
+		Mounts: []string{l.dir, installation.Packages}}}
+	if err := l.copyHypervisor(); err != nil {
+		return err
+	}
+	if err := run.bringUp(ctx); err != nil {
 		return err
 	}
 	return mark(l.ready())
 }
 
-// Install brings Debian's packages, the passwords and the configuration files, and starts nothing.
+// starting is one start of the lab.
+type starting struct {
+	*Lab
+	installation configuration.Installation
+	engine       container.Engine
+}
+
+// Install brings Debian's packages, the passwords and the configuration files. It starts nothing, and needs no engine.
 func (l *Lab) Install(ctx context.Context) error {
 	unlock, err := host.Lock(lockName)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	_, err = l.install(ctx)
+	_, _, err = l.install(ctx)
 	return err
 }
 
-func (l *Lab) install(ctx context.Context) (configuration.Installation, error) {
-	installation := l.installation()
-	var err error
-	if installation.Packages, err = l.packages(ctx); err != nil {
-		return installation, err
+func (l *Lab) install(ctx context.Context) (built debian.Built, installation configuration.Installation, err error) {
+	installation = l.installation()
+	if built, installation.Packages, err = l.packages(ctx); err != nil {
+		return built, installation, err
 	}
 	if installation.Secrets, err = configuration.OpenSecrets(l.secrets()); err != nil {
-		return installation, err
+		return built, installation, err
 	}
 	for _, name := range []string{"home", "lock"} {
 		if err := os.MkdirAll(installation.Variable(name), 0o700); err != nil {
-			return installation, fmt.Errorf("create the lab's folders: %w", err)
+			return built, installation, fmt.Errorf("create the lab's folders: %w", err)
 		}
 	}
 	if err := installation.WriteAll(); err != nil {
-		return installation, err
+		return built, installation, err
 	}
-	return installation, l.changeClouds(func(entries map[string]any) {
+	return built, installation, l.changeClouds(func(entries map[string]any) {
 		entries["admin"] = resource.Entry(installation, resource.Admin(installation))
 		entries["demo"] = resource.Entry(installation, resource.Demo(installation))
 	})
 }
 
 // bringUp starts all services, each as soon as those are ready that it needs, and makes what projects find.
-func (l *Lab) bringUp(ctx context.Context, installation configuration.Installation) error {
+func (l starting) bringUp(ctx context.Context) error {
 	since := time.Now()
-	services := l.services(installation)
+	services := l.services(l.installation)
 	ready := map[string]chan struct{}{}
 	for _, one := range services {
 		ready[one.Name] = make(chan struct{})
 		for _, daemon := range one.Daemons { // told now, not after minutes of preparation
-			if err := l.daemons().Clear(ctx, daemon); err != nil {
+			if err := l.engine.Clear(ctx, daemon); err != nil {
 				return err
 			}
 		}
@@ -110,22 +120,20 @@ func (l *Lab) bringUp(ctx context.Context, installation configuration.Installati
 	group, ctx := errgroup.WithContext(ctx)
 	for _, one := range services {
 		group.Go(func() error {
-			if err := l.bring(ctx, installation, one, ready); err != nil {
+			if err := l.bring(ctx, one, ready); err != nil {
 				return fmt.Errorf("%s: %w", one.Name, err)
 			}
 			close(ready[one.Name])
 			return nil
 		})
 	}
-	group.Go(func() error { return l.offer(ctx, installation, since, services, ready) })
+	group.Go(func() error { return l.offer(ctx, since, services, ready) })
 	return group.Wait()
 }
 
 // bring prepares a service, starts its daemons and waits until it answers.
-func (l *Lab) bring(ctx context.Context, installation configuration.Installation, one service.Service,
-	ready map[string]chan struct{}) error {
-	if err := l.once(one.Name+".prepared",
-		func() error { return l.prepare(ctx, installation, one, ready) }); err != nil {
+func (l starting) bring(ctx context.Context, one service.Service, ready map[string]chan struct{}) error {
+	if err := l.once(one.Name+".prepared", func() error { return l.prepare(ctx, one, ready) }); err != nil {
 		return err
 	}
 	if err := await(ctx, ready, one.Needs...); err != nil {
@@ -133,11 +141,11 @@ func (l *Lab) bring(ctx context.Context, installation configuration.Installation
 	}
 	return l.say.Step("start "+one.Name, func() error {
 		for _, daemon := range one.Daemons {
-			if err := l.daemons().Start(ctx, daemon); err != nil {
+			if err := l.engine.Start(ctx, daemon); err != nil {
 				return err
 			}
 		}
-		if err := l.daemons().Ready(ctx, one.Name, one.Daemons, readyTimeout, one.Check); err != nil {
+		if err := container.Ready(ctx, one.Name, one.Daemons, readyTimeout, one.Check); err != nil {
 			return err
 		}
 		if one.Register == nil {
@@ -149,10 +157,9 @@ func (l *Lab) bring(ctx context.Context, installation configuration.Installation
 
 // prepare does what a service needs before its daemons run for the first time. It starts with empty folders and
 // databases: a killed attempt may have left half of a migration.
-func (l *Lab) prepare(ctx context.Context, installation configuration.Installation, one service.Service,
-	ready map[string]chan struct{}) error {
-	// the killed attempt may still go on
-	if _, err := l.daemons().Stop(ctx, service.PrepareName(one.Name)); err != nil {
+func (l starting) prepare(ctx context.Context, one service.Service, ready map[string]chan struct{}) error {
+	// the killed attempt may still run
+	if err := container.Stop(ctx, service.PrepareName(one.Name)); err != nil {
 		return err
 	}
 	for _, folder := range one.Folders {
@@ -164,7 +171,7 @@ func (l *Lab) prepare(ctx context.Context, installation configuration.Installati
 		if err := await(ctx, ready, service.MariaDB); err != nil {
 			return err
 		}
-		if err := service.EmptyDatabases(ctx, installation, one.Databases); err != nil {
+		if err := service.EmptyDatabases(ctx, l.installation, one.Databases); err != nil {
 			return err
 		}
 	}
@@ -182,10 +189,10 @@ func (l *Lab) prepare(ctx context.Context, installation configuration.Installati
 }
 
 // runBounded runs one program for at most prepareTimeout.
-func (l *Lab) runBounded(ctx context.Context, program process.Daemon) error {
+func (l starting) runBounded(ctx context.Context, program container.Daemon) error {
 	bounded, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
-	err := l.daemons().Run(bounded, program)
+	err := l.engine.Run(bounded, program)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("not within %s: %w", prepareTimeout, err)
 	}
@@ -193,19 +200,19 @@ func (l *Lab) runBounded(ctx context.Context, program process.Daemon) error {
 }
 
 // offer makes what projects find, once all services are ready and their workers take messages.
-func (l *Lab) offer(ctx context.Context, installation configuration.Installation, since time.Time,
-	services []service.Service, ready map[string]chan struct{}) error {
+func (l starting) offer(ctx context.Context, since time.Time, services []service.Service,
+	ready map[string]chan struct{}) error {
 	for _, one := range services {
 		if err := await(ctx, ready, one.Name); err != nil {
 			return err
 		}
 	}
-	if err := resource.Offer(ctx, installation, l.KeyFile()); err != nil {
+	if err := resource.Offer(ctx, l.installation, l.KeyFile()); err != nil {
 		return err
 	}
 	return l.say.Step("wait for nova's and cinder's workers", func() error {
-		return process.Wait(ctx, "the workers of nova and cinder", workingTimeout, func(ctx context.Context) error {
-			return resource.Working(ctx, installation, since)
+		return container.Wait(ctx, "the workers of nova and cinder", workingTimeout, func(ctx context.Context) error {
+			return resource.Working(ctx, l.installation, since)
 		})
 	})
 }

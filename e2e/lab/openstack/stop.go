@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/container"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/service"
 )
 
-// Stop ends all daemons that Start has started, and no other, and takes the address away. It tells whether there were
-// any. What is in the cloud stays for the next start.
+// Stop ends all daemons that Start has started, and no other, the one that has the address last. It tells whether there
+// were any. What is in the cloud stays for the next start.
 func (l *Lab) Stop(ctx context.Context) (bool, error) {
 	unlock, err := host.Lock(lockName)
 	if err != nil {
@@ -23,7 +23,7 @@ func (l *Lab) Stop(ctx context.Context) (bool, error) {
 }
 
 func (l *Lab) stop(ctx context.Context) (bool, error) {
-	started, err := l.daemons().Started()
+	started, err := container.Started(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -31,15 +31,11 @@ func (l *Lab) stop(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	for _, group := range stopOrder(l.WithHypervisor(l.binary()).services(l.installation()), started) {
-		killed, err := l.daemons().Stop(ctx, group...)
-		if err != nil {
+		if err := container.Stop(ctx, group...); err != nil {
 			return true, err
 		}
-		if len(killed) > 0 {
-			l.say.Say("did not end by themselves, and were killed: %s", strings.Join(killed, ", "))
-		}
 	}
-	return len(started) > 0, l.removeAddress(ctx)
+	return len(started) > 0, nil
 }
 
 // stopOrder returns the daemons that were started in groups, those that others need last. Those of a lab of another

@@ -11,7 +11,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/container"
 )
 
 const (
@@ -63,7 +63,7 @@ func (c cloud) removeInterface(ctx context.Context, port item) error {
 // empty deletes all that is in the login's project, over and over until nothing is left: what is refused because of
 // something else goes when that has gone.
 func empty(ctx context.Context, own cloud, project string) error {
-	return process.Wait(ctx, "nothing left", emptyTimeout, func(ctx context.Context) error {
+	return container.Wait(ctx, "nothing left", emptyTimeout, func(ctx context.Context) error {
 		var left error
 		for _, kind := range own.kinds(project) {
 			left = errors.Join(left, kind.removeAll(ctx))

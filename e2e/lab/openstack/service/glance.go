@@ -2,7 +2,7 @@ package service
 
 import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/container"
 )
 
 // glanceMain serves glance by itself: Debian has it only behind uwsgi, which does not take uploads in chunks.
@@ -16,9 +16,9 @@ func glance(installation configuration.Installation) Service {
 		Needs:     []string{MariaDB, Keystone},
 		Databases: []string{"glance"},
 		Folders:   []string{installation.Variable("glance")},
-		Prepare: []process.Daemon{step(installation, "glance", unpacked(installation, "glance-manage"),
+		Prepare: []container.Daemon{step(installation, "glance", unpacked(installation, "glance-manage"),
 			"--config-file", config, "db_sync")},
-		Daemons: []process.Daemon{{
+		Daemons: []container.Daemon{{
 			Name:   "glance",
 			Args:   []string{"/usr/bin/python3", "-c", glanceMain, "--config-file", config},
 			Env:    environment(installation),

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/container"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/resource"
 )
 
@@ -14,7 +14,7 @@ const Keystone = "keystone"
 
 func keystone(installation configuration.Installation) Service {
 	address := installation.Address + ":5000"
-	manage := func(env []string, args ...string) process.Daemon {
+	manage := func(env []string, args ...string) container.Daemon {
 		run := step(installation, Keystone, "/usr/bin/keystone-manage",
 			append([]string{"--config-file", installation.File("keystone.conf")}, args...)...)
 		run.Env = append(run.Env, env...)
@@ -22,10 +22,10 @@ func keystone(installation configuration.Installation) Service {
 	}
 	return Service{
 		Name:      Keystone,
-		Needs:     []string{MariaDB},
+		Needs:     []string{addressName, MariaDB},
 		Databases: []string{"keystone"},
 		Folders:   []string{installation.Variable("fernet"), installation.Variable("credential")},
-		Prepare: []process.Daemon{
+		Prepare: []container.Daemon{
 			manage(nil, "db_sync"),
 			manage(nil, "fernet_setup", "--keystone-user", "root", "--keystone-group", "root"),
 			manage(nil, "credential_setup", "--keystone-user", "root", "--keystone-group", "root"),
@@ -33,7 +33,7 @@ func keystone(installation configuration.Installation) Service {
 				"--bootstrap-region-id", configuration.Region, "--bootstrap-admin-url", installation.Identity(),
 				"--bootstrap-public-url", installation.Identity(), "--bootstrap-internal-url", installation.Identity()),
 		},
-		Daemons: []process.Daemon{{
+		Daemons: []container.Daemon{{
 			Name: Keystone,
 			Args: uwsgi(address, "/usr/bin/keystone-wsgi-public"),
 			// Keystone's uwsgi program takes no argument: it looks for a keystone.conf in this folder.

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cluster-init/cluster-init/e2e/lab/host"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/container"
 )
 
 // MariaDB is the name of the service that has the databases of the others.
@@ -20,10 +19,10 @@ func mariadb(installation configuration.Installation) Service {
 	return Service{
 		Name:    MariaDB,
 		Folders: []string{data},
-		Prepare: []process.Daemon{step(installation, MariaDB, "/usr/bin/mariadb-install-db",
+		Prepare: []container.Daemon{step(installation, MariaDB, "/usr/bin/mariadb-install-db",
 			"--no-defaults", "--user=root", "--datadir="+data, "--skip-test-db",
 			"--auth-root-authentication-method=socket")},
-		Daemons: []process.Daemon{{
+		Daemons: []container.Daemon{{
 			Name: MariaDB,
 			Args: []string{"/usr/sbin/mariadbd", "--no-defaults", "--user=root", "--datadir=" + data,
 				"--socket=" + installation.Variable("mariadb.sock"), "--pid-file=" + installation.Variable(
@@ -51,12 +50,8 @@ func EmptyDatabases(ctx context.Context, installation configuration.Installation
 	return query(ctx, installation, statements.String())
 }
 
-// query has MariaDB run statements, given on stdin: they may hold a password. Its root is this user, by the socket.
+// query has MariaDB run statements, given on stdin: they may hold a password. Its root is the container's, by the socket.
 func query(ctx context.Context, installation configuration.Installation, statements string) error {
-	_, err := host.Run(ctx, host.Command{
-		Name: "/usr/bin/mariadb", Args: []string{"--no-defaults", "--user=root", "--socket=" + installation.Variable(
-			"mariadb.sock")},
-		Stdin: []byte(statements),
-	})
-	return err
+	return container.Exec(ctx, MariaDB, []byte(statements), "/usr/bin/mariadb", "--no-defaults", "--user=root",
+		"--socket="+installation.Variable("mariadb.sock"))
 }

@@ -2,7 +2,7 @@ package service
 
 import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/container"
 )
 
 // neutron has networks, routers, ports, security groups and floating IPs. No agent makes anything of them.
@@ -12,11 +12,11 @@ func neutron(installation configuration.Installation) Service {
 		Name:      "neutron",
 		Needs:     []string{MariaDB, "rabbitmq", Keystone},
 		Databases: []string{"neutron"},
-		Prepare: []process.Daemon{
+		Prepare: []container.Daemon{
 			step(installation, "neutron", unpacked(installation, "neutron-db-manage"), "--config-file", config,
 				"upgrade", "heads"),
 		},
-		Daemons: []process.Daemon{{
+		Daemons: []container.Daemon{{
 			Name:   "neutron",
 			Args:   []string{unpacked(installation, "neutron-server"), "--config-file", config},
 			Env:    environment(installation),

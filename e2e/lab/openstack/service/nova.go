@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/container"
 )
 
 // Nova is the name of the service that has the servers.
@@ -16,11 +16,11 @@ func nova(installation configuration.Installation) Service {
 	config := []string{"--config-file", installation.File("nova.conf")}
 	withDatabase := append(slices.Clip(config), "--config-file", installation.File("nova-database.conf"))
 	// Both connections and the cells' addresses, with their passwords, come from the files.
-	manage := func(args ...string) process.Daemon {
+	manage := func(args ...string) container.Daemon {
 		return step(installation, Nova, unpacked(installation, "nova-manage"), append(withDatabase[:4:4], args...)...)
 	}
-	daemon := func(name, program string, config []string, listen ...string) process.Daemon {
-		return process.Daemon{
+	daemon := func(name, program string, config []string, listen ...string) container.Daemon {
+		return container.Daemon{
 			Name:   name,
 			Args:   append([]string{unpacked(installation, program)}, config...),
 			Env:    environment(installation),
@@ -32,13 +32,13 @@ func nova(installation configuration.Installation) Service {
 		Needs:     []string{MariaDB, "rabbitmq", Keystone},
 		Databases: []string{"nova_api", "nova", "nova_cell0"},
 		Folders:   []string{installation.Variable("nova")},
-		Prepare: []process.Daemon{
+		Prepare: []container.Daemon{
 			manage("api_db", "sync"),
 			manage("cell_v2", "map_cell0"),
 			manage("db", "sync"),
 			manage("cell_v2", "create_cell", "--name", "cell1"),
 		},
-		Daemons: []process.Daemon{
+		Daemons: []container.Daemon{
 			daemon("nova-conductor", "nova-conductor", withDatabase),
 			daemon("nova-api", "nova-api", withDatabase, address),
 			daemon("nova-scheduler", "nova-scheduler", withDatabase),

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/container"
 )
 
 // placement knows how much room the compute hosts have left.
@@ -14,11 +14,11 @@ func placement(installation configuration.Installation) Service {
 		Name:      "placement",
 		Needs:     []string{MariaDB, Keystone},
 		Databases: []string{"placement"},
-		Prepare: []process.Daemon{
+		Prepare: []container.Daemon{
 			step(installation, "placement", "/usr/bin/placement-manage", "--config-file",
 				installation.File("placement.conf"), "db", "sync"),
 		},
-		Daemons: []process.Daemon{{
+		Daemons: []container.Daemon{{
 			Name: "placement",
 			Args: uwsgi(address, "/usr/bin/placement-api"),
 			Env: environment(installation, "OS_PLACEMENT_CONFIG_DIR="+

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/container"
 )
 
 // rabbitmq carries the messages between the parts of nova, neutron and cinder. Erlang's name server is a daemon of its
@@ -20,12 +20,13 @@ func rabbitmq(installation configuration.Installation) Service {
 	return Service{
 		Name:    "rabbitmq",
 		Folders: []string{data},
-		Daemons: []process.Daemon{
+		Daemons: []container.Daemon{
 			{
 				Name:   "epmd",
 				Args:   []string{"/usr/bin/epmd", "-address", "127.0.0.1", "-port", fmt.Sprint(configuration.NamePort)},
 				Env:    environment(installation),
 				Listen: []string{local(configuration.NamePort)},
+				Signal: "SIGKILL", // as process 1 it would ignore SIGTERM
 			},
 			{
 				Name: "rabbitmq",

@@ -8,7 +8,7 @@ import (
 	"net/http"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/container"
 )
 
 // Service is one service and its daemons.
@@ -19,8 +19,8 @@ type Service struct {
 	// Folders and Databases are emptied before Prepare, which may have been killed half-way.
 	Folders, Databases []string
 	// Prepare are the commands that have to succeed once, in this order, before the daemons start for the first time.
-	Prepare []process.Daemon
-	Daemons []process.Daemon
+	Prepare []container.Daemon
+	Daemons []container.Daemon
 	// Answers returns nil when the service works; where it is nil, the daemons only have to run.
 	Answers func(context.Context) error
 	// Register is called once, after the service answers for the first time. It may be repeated.
@@ -30,7 +30,7 @@ type Service struct {
 // All returns the services, each after those that it needs.
 func All(installation configuration.Installation) []Service {
 	return []Service{
-		mariadb(installation), rabbitmq(installation),
+		address(installation), mariadb(installation), rabbitmq(installation),
 		keystone(installation),
 		placement(installation), glance(installation), neutron(installation), cinder(installation),
 		nova(installation),
@@ -70,8 +70,8 @@ func environment(installation configuration.Installation, more ...string) []stri
 }
 
 // step returns a program that prepares a service.
-func step(installation configuration.Installation, service, program string, args ...string) process.Daemon {
-	return process.Daemon{Name: PrepareName(service), Args: append([]string{program}, args...),
+func step(installation configuration.Installation, service, program string, args ...string) container.Daemon {
+	return container.Daemon{Name: PrepareName(service), Args: append([]string{program}, args...),
 		Env: environment(installation)}
 }
 

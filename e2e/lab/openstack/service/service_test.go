@@ -18,7 +18,7 @@ func example() configuration.Installation {
 	}
 }
 
-func all() []Service { return append(All(example()), Hypervisor("/state/lab", nil)) }
+func all() []Service { return append(All(example()), Hypervisor("/state/lab", nil, nil)) }
 
 // Everyone can read the arguments of every process.
 func TestNothingSecretIsAnArgument(t *testing.T) {
@@ -70,7 +70,7 @@ func TestStopOrder(t *testing.T) {
 			t.Errorf("%s does not stop before %s: %v", pair[0], pair[1], groups)
 		}
 	}
-	if count := len(slices.Concat(groups...)); count != 16 {
+	if count := len(slices.Concat(groups...)); count != 17 {
 		t.Errorf("%d daemons: %v", count, groups)
 	}
 }

@@ -1,11 +1,11 @@
-package process
+package container
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,7 +14,7 @@ import (
 const longestPause = 250 * time.Millisecond
 
 // tailLines is how much of a log an error carries.
-const tailLines = 15
+const tailLines = "15"
 
 // errEnded says that waiting longer is of no use.
 var errEnded = errors.New("it has ended")
@@ -44,14 +44,25 @@ func Wait(ctx context.Context, what string, bound time.Duration, check func(cont
 	}
 }
 
-// Ready waits until check returns nil, and gives up at once when one of the daemons ends. The error has the end of the
-// log of the daemon that ended, or of all of them.
-func (f Folder) Ready(ctx context.Context, what string, daemons []Daemon, bound time.Duration,
+// lookPause is the time between two looks at the containers of daemons: each is a call of the docker CLI.
+const lookPause = 3 * time.Second
+
+// Ready waits until check returns nil, and gives up when one of the daemons has ended. The error has the end of the log
+// of the daemon that ended, or of all of them.
+func Ready(ctx context.Context, what string, daemons []Daemon, bound time.Duration,
 	check func(context.Context) error) error {
+	looked := time.Now()
 	err := Wait(ctx, what, bound, func(ctx context.Context) error {
-		for _, daemon := range daemons {
-			if !f.Running(daemon.Name) {
-				return fmt.Errorf("%s: %w%s", daemon.Name, errEnded, f.tail(daemon.Name))
+		if time.Since(looked) > lookPause {
+			looked = time.Now()
+			running, err := Running(ctx)
+			if err != nil {
+				return err
+			}
+			for _, daemon := range daemons {
+				if !slices.Contains(running, daemon.Name) {
+					return fmt.Errorf("%s: %w%s", daemon.Name, errEnded, tail(ctx, daemon.Name))
+				}
 			}
 		}
 		return check(ctx)
@@ -60,24 +71,17 @@ func (f Folder) Ready(ctx context.Context, what string, daemons []Daemon, bound 
 		return err
 	}
 	for _, daemon := range daemons {
-		err = fmt.Errorf("%w%s", err, f.tail(daemon.Name))
+		err = fmt.Errorf("%w%s", err, tail(ctx, daemon.Name))
 	}
 	return err
 }
 
-// tail returns the last lines of a daemon's log, with its path, to stand below an error.
-func (f Folder) tail(name string) string {
-	path := f.Log(name)
-	file, err := os.Open(path)
+// tail returns the last lines of a daemon's log, to stand below an error.
+func tail(ctx context.Context, daemon string) string {
+	log, err := exec.CommandContext(ctx, "docker", "logs", "--tail", tailLines, name(daemon)).CombinedOutput()
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = file.Close() }()
-	if info, err := file.Stat(); err == nil && info.Size() > 8192 {
-		_, _ = file.Seek(-8192, io.SeekEnd)
-	}
-	content, _ := io.ReadAll(file)
-	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
-	lines = lines[max(0, len(lines)-tailLines):]
-	return "\n  " + path + ":\n  | " + strings.Join(lines, "\n  | ")
+	return "\n  docker logs " + name(daemon) + ":\n  | " +
+		strings.Join(strings.Split(strings.TrimSpace(string(log)), "\n"), "\n  | ")
 }
