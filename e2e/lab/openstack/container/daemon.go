@@ -3,9 +3,11 @@ package container
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
+	"syscall"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
 )
@@ -121,6 +123,9 @@ func Exec(ctx context.Context, daemon string, stdin []byte, args ...string) erro
 func free(ctx context.Context, address string) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRNOTAVAIL) { // this machine does not have the address yet
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("%s cannot be listened on, another program may have it: %w", address, err)
 	}
