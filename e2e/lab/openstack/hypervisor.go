@@ -41,8 +41,9 @@ func (l *Lab) hypervisorMounts() []string {
 		program = "/usr/bin/docker" // no engine, hence no start
 	}
 	mounts := []string{filepath.Dir(filepath.Dir(l.dir)), program + ":/usr/local/bin/docker:ro"}
-	if address := cmp.Or(os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock"); strings.HasPrefix(address, "unix://") {
-		mounts = append(mounts, strings.TrimPrefix(address, "unix://"))
+	address := cmp.Or(os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock")
+	if socket, local := strings.CutPrefix(address, "unix://"); local {
+		mounts = append(mounts, socket)
 	}
 	return mounts
 }

@@ -51,7 +51,11 @@ func (l *Lab) packages(ctx context.Context) (debian.Built, string, error) {
 	return built, folder, err
 }
 
-// image returns the image of a root file system. The engine imports it unless it has it.
+// imageLabel is on every image that the lab imported for OpenStack.
+const imageLabel = "cluster-init.io/lab.openstack"
+
+// image returns the image of a root file system. The engine imports it unless it has it, and then deletes those of other
+// packages that no container uses.
 func (l *Lab) image(ctx context.Context, built debian.Built) (string, error) {
 	reference := "cluster-init.io/lab/openstack:" + strings.ToLower(built.Key)
 	has, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"image", "ls", "--quiet", reference}})
@@ -59,7 +63,12 @@ func (l *Lab) image(ctx context.Context, built debian.Built) (string, error) {
 		return reference, err
 	}
 	return reference, l.say.Step("import the image of OpenStack", func() error {
-		_, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"import", built.Archive, reference}})
+		if _, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"image", "prune", "--all", "--force",
+			"--filter", "label=" + imageLabel}}); err != nil {
+			return err
+		}
+		_, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"import", "--change",
+			"LABEL " + imageLabel + "=", built.Archive, reference}})
 		return err
 	})
 }

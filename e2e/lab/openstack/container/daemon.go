@@ -38,8 +38,9 @@ type Daemon struct {
 
 // Engine runs daemons in the Docker engine of this machine.
 type Engine struct {
-	Image  string   // of all daemons
-	Mounts []string // paths of the host that all daemons have, at the same place; the first one is their working directory
+	Image string // of all daemons
+	// Mounts are paths of the host that all daemons have, at the same place. The first one is their working directory.
+	Mounts []string
 }
 
 // Start starts a daemon unless it runs. When Start returns, the daemon is not yet ready.
@@ -86,8 +87,8 @@ func (e Engine) Clear(ctx context.Context, daemon Daemon) error {
 // run returns the arguments of `docker run`. The environment is read from stdin: everyone can see arguments.
 func (e Engine) run(daemon Daemon, options ...string) []string {
 	args := append([]string{"run", "--name", name(daemon.Name), "--label", label + "=" + daemon.Name, "--network",
-		"host", "--cpu-shares", shares, "--log-opt", "max-size=10m", "--workdir", e.Mounts[0], "--env-file", "/dev/stdin"},
-		options...)
+		"host", "--cpu-shares", shares, "--log-opt", "max-size=10m", "--workdir", e.Mounts[0], "--env-file",
+		"/dev/stdin"}, options...)
 	if daemon.Signal != "" {
 		args = append(args, "--stop-signal", daemon.Signal)
 	}

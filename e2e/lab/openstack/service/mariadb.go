@@ -50,7 +50,8 @@ func EmptyDatabases(ctx context.Context, installation configuration.Installation
 	return query(ctx, installation, statements.String())
 }
 
-// query has MariaDB run statements, given on stdin: they may hold a password. Its root is the container's, by the socket.
+// query has MariaDB run statements, given on stdin: they may hold a password. Its root is the container's, by the
+// socket.
 func query(ctx context.Context, installation configuration.Installation, statements string) error {
 	return container.Exec(ctx, MariaDB, []byte(statements), "/usr/bin/mariadb", "--no-defaults", "--user=root",
 		"--socket="+installation.Variable("mariadb.sock"))
