@@ -14,24 +14,24 @@ import (
 // namespace, whether the target exists or not. It is sorted by target.
 func (g *Graph) FromElsewhere(ctx context.Context, c client.Reader) ([]Ref, error) {
 	others := client.MatchingFieldsSelector{Selector: fields.OneTermNotEqualSelector("metadata.namespace", g.namespace)}
+	namespaced := slices.DeleteFunc(slices.Clone(g.CRDs), func(crd CRD) bool { return !crd.Namespaced })
 	var found []Ref
-	for _, crd := range g.CRDs {
-		if !crd.Namespaced {
-			continue
-		}
+	err := eachAtOnce(namespaced, func(crd CRD) ([]Ref, error) {
+		var refs []Ref
 		err := listEach(ctx, c, crd.GVK, func(u *unstructured.Unstructured) error {
 			n := refCollector{namespace: u.GetNamespace()}
 			n.read(u.Object["spec"])
 			for _, key := range n.keys {
 				if key.Namespace == g.namespace {
-					found = append(found, Ref{From: ObjectOf(u), To: key})
+					refs = append(refs, Ref{From: ObjectOf(u), To: key})
 				}
 			}
 			return nil
 		}, others)
-		if err != nil {
-			return nil, err
-		}
+		return refs, err
+	}, func(refs []Ref) { found = append(found, refs...) })
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(found, func(a, b Ref) int {
 		return strings.Compare(a.To.String()+" "+a.From.String(), b.To.String()+" "+b.From.String())

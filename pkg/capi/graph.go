@@ -73,10 +73,10 @@ type lister func(context.Context, client.Reader, schema.GroupVersionKind, func(*
 
 func discover(ctx context.Context, c client.Reader, namespace string, crds []CRD, list lister) (*Graph, error) {
 	g := &Graph{CRDs: crds, namespace: namespace, nodes: map[types.UID]*node{}}
-	for _, crd := range crds {
-		if err := g.read(ctx, c, list, crd.GVK, crd, namespace); err != nil {
-			return nil, err
-		}
+	if err := eachAtOnce(crds, func(crd CRD) ([]*node, error) {
+		return nodesOf(ctx, c, list, crd.GVK, crd, namespace)
+	}, g.add); err != nil {
+		return nil, err
 	}
 	if err := g.readCore(ctx, c, namespace); err != nil {
 		return nil, err
@@ -90,9 +90,11 @@ func discover(ctx context.Context, c client.Reader, namespace string, crds []CRD
 // readCore reads ConfigMaps and Secrets; the latter also from the namespaces of infrastructure providers in
 // clusterctl's inventory (none if providers were installed in another way).
 func (g *Graph) readCore(ctx context.Context, c client.Reader, namespace string) error {
-	if err := g.read(ctx, c, listEach, configMapKind, CRD{Namespaced: true}, namespace); err != nil {
+	maps, err := nodesOf(ctx, c, listEach, configMapKind, CRD{Namespaced: true}, namespace)
+	if err != nil {
 		return err
 	}
+	g.add(maps)
 	namespaces := []string{namespace}
 	providers, err := list[clusterctlv1.Provider](ctx, c, providerKind)
 	if err != nil {
@@ -105,28 +107,39 @@ func (g *Graph) readCore(ctx context.Context, c client.Reader, namespace string)
 	}
 	slices.Sort(namespaces)
 	for _, ns := range slices.Compact(namespaces) {
-		if err := g.read(ctx, c, listEach, secretKind, CRD{Namespaced: true}, ns); err != nil {
+		secrets, err := nodesOf(ctx, c, listEach, secretKind, CRD{Namespaced: true}, ns)
+		if err != nil {
 			return err
 		}
+		g.add(secrets)
 	}
 	return nil
 }
 
-func (g *Graph) read(ctx context.Context, c client.Reader, list lister, gvk schema.GroupVersionKind, crd CRD,
-	namespace string) error {
+func (g *Graph) add(nodes []*node) {
+	for _, n := range nodes {
+		g.nodes[n.object.GetUID()] = n
+	}
+}
+
+// nodesOf lists the objects of a kind, those of a namespaced kind in one namespace.
+func nodesOf(ctx context.Context, c client.Reader, list lister, gvk schema.GroupVersionKind, crd CRD,
+	namespace string) ([]*node, error) {
+	var nodes []*node
 	var opts []client.ListOption
 	if crd.Namespaced {
 		opts = append(opts, client.InNamespace(namespace))
 	}
-	return list(ctx, c, gvk, func(u *unstructured.Unstructured) error {
+	err := list(ctx, c, gvk, func(u *unstructured.Unstructured) error {
 		kept := u.DeepCopy()
 		kept.SetManagedFields(nil) // this and the status are most of an object's size, and unused here
 		unstructured.RemoveNestedField(kept.Object, "status")
 		n := newNode(kept, crd)
 		n.observed = observedOf(u)
-		g.nodes[u.GetUID()] = n
+		nodes = append(nodes, n)
 		return nil
 	}, opts...)
+	return nodes, err
 }
 
 func newNode(u *unstructured.Unstructured, crd CRD) *node {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -47,6 +48,31 @@ func listServed(ctx context.Context, c client.Reader, gvk schema.GroupVersionKin
 			return nil
 		}
 	}
+}
+
+// kindsAtOnce bounds the lists that run at the same time: a server has its own limit of requests of one user.
+const kindsAtOnce = 6
+
+// eachAtOnce lists the objects of many kinds, some kinds at the same time, and takes them in the order of the kinds. Its
+// error is that of the first kind, by that order, that could not be listed.
+func eachAtOnce[T any](kinds []CRD, list func(CRD) (T, error), take func(T)) error {
+	found, errs := make([]T, len(kinds)), make([]error, len(kinds))
+	var g errgroup.Group // an error ends no other list: which one is reported must not depend on their speed
+	g.SetLimit(kindsAtOnce)
+	for i, kind := range kinds {
+		g.Go(func() error {
+			found[i], errs[i] = list(kind)
+			return nil
+		})
+	}
+	_ = g.Wait()
+	for i := range kinds {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		take(found[i])
+	}
+	return nil
 }
 
 // list returns every object of the kind as T, the Go type of that kind or of the part of it that is needed.

@@ -49,7 +49,7 @@ func anyRefusal([]*Refusal) bool { return true }
 // planPatiently plans as newPlan does. While worthWaiting approves of the refusals it plans again, for input.Patience
 // at most.
 func (input Input) planPatiently(ctx context.Context, rules []check, worthWaiting func([]*Refusal) bool) (Plan, error) {
-	const pause = 2 * time.Second
+	const pause = 5 * time.Second // a plan sends some 300 requests
 	deadline, reported := input.Now().Add(input.Patience), ""
 	for {
 		v, refusals, err := inspect(ctx, input.Source, input.Target, input.Scope, rules)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,47 +34,14 @@ func checkHealth(ctx context.Context, v *view) ([]*Refusal, error) {
 	return refusalsOf(readiness.Judge(readiness.Observe(ctx, c))), nil
 }
 
-// actingTimeout allows controllers to restart with their machines: each waits for its old Lease to expire.
-const actingTimeout = 3 * time.Minute
-
-// AwaitActing waits until nothing keeps a target from acting on its objects, for 3 minutes at most, or until a check
-// fails. It returns no error: the rules of the move check again, and report what they find.
-func AwaitActing(ctx context.Context, target clusters.Side, waiting func(what string)) {
-	awaitNoRefusal(ctx, func(ctx context.Context) ([]*Refusal, error) {
-		return checkHealth(ctx, &view{targetSide: target})
-	}, waiting)
-}
-
-// awaitNoRefusal checks every 5 seconds, and reports the first refusal when it changes. It ends when the check fails.
-func awaitNoRefusal(ctx context.Context, check func(context.Context) ([]*Refusal, error), waiting func(what string)) {
-	ctx, cancel := context.WithTimeout(ctx, actingTimeout)
-	defer cancel()
-	const pause = 5 * time.Second
-	reported := ""
-	for {
-		refusals, err := check(ctx)
-		if err != nil || len(refusals) == 0 {
-			return
-		}
-		if what := refusals[0].Error(); what != reported {
-			waiting(what)
-			reported = what
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-	}
-}
-
-// refusalsOf returns the findings that prevent the start of a move.
+// refusalsOf returns the findings that prevent the start of a move. All may pass: controllers that restart with their
+// machines wait for their old Leases to expire.
 func refusalsOf(findings []readiness.Finding) []*Refusal {
 	var refusals []*Refusal
 	for _, f := range readiness.Blocks(findings) {
 		if slices.Contains(mustAct, f.ID) && !f.Transient {
 			refusals = append(refusals, &Refusal{Rule: RuleHealth, Object: f.Object.String(),
-				Reason: "the target cannot act: " + f.Cause, Remedy: f.Remedy})
+				Reason: "the target cannot act: " + f.Cause, Remedy: f.Remedy, Passes: true})
 		}
 	}
 	return refusals

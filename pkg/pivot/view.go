@@ -3,6 +3,7 @@ package pivot
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,31 +42,57 @@ type unlabelled struct {
 
 func newView(ctx context.Context, source, target clusters.Side, scope clusters.Scope) (*view, error) {
 	v := &view{scope: scope, sourceSide: source, targetSide: target, denied: map[schema.GroupKind]bool{}}
-	for _, read := range []func() error{
-		func() (err error) { v.source, err = capi.Discover(ctx, source.Client, scope.Namespace); return },
-		func() (err error) { v.clusters, err = capi.Clusters(ctx, source.Client, scope.Namespace); return },
-		func() error { return v.readOthers(ctx) },
-		func() (err error) { v.machines, err = capi.Machines(ctx, source.Client, scope.Namespace); return },
-		func() (err error) { v.sourceProviders, err = capi.Providers(ctx, source.Client); return },
-		func() (err error) { v.sourceInventory, err = capi.Inventory(ctx, source.Client); return },
-		func() error { return v.readUnlabelled(ctx) },
-	} {
-		if err := read(); err != nil {
-			return nil, fmt.Errorf("source: %w", err)
-		}
+	var sourceErr, targetErr error
+	var both sync.WaitGroup
+	both.Go(func() { sourceErr = v.readSource(ctx) })
+	both.Go(func() { targetErr = v.readTarget(ctx) })
+	both.Wait()
+	if sourceErr != nil {
+		return nil, fmt.Errorf("source: %w", sourceErr)
 	}
-	for _, read := range []func() error{
-		func() (err error) { v.target, err = capi.Discover(ctx, target.Client, scope.Namespace); return },
-		func() (err error) { v.targetProviders, err = capi.Providers(ctx, target.Client); return },
-		func() (err error) { v.targetInventory, err = capi.Inventory(ctx, target.Client); return },
-		func() (err error) { v.targetUnlabelled, err = capi.UnlabelledCRDs(ctx, target.Client); return },
-	} {
-		if err := read(); err != nil {
-			return nil, fmt.Errorf("target: %w", err)
-		}
+	if targetErr != nil {
+		return nil, fmt.Errorf("target: %w", targetErr)
 	}
 	v.groups, v.moves = v.source.Groups(), v.source.Moves()
 	return v, v.findLeftBehind(ctx)
+}
+
+func (v *view) readSource(ctx context.Context) (err error) {
+	c, namespace := v.sourceSide.Client, v.scope.Namespace
+	if v.source, err = capi.Discover(ctx, c, namespace); err != nil {
+		return err
+	}
+	if v.clusters, err = capi.Clusters(ctx, c, namespace); err != nil {
+		return err
+	}
+	if err := v.readOthers(ctx); err != nil {
+		return err
+	}
+	if v.machines, err = capi.Machines(ctx, c, namespace); err != nil {
+		return err
+	}
+	if v.sourceProviders, err = capi.Providers(ctx, c); err != nil {
+		return err
+	}
+	if v.sourceInventory, err = capi.Inventory(ctx, c); err != nil {
+		return err
+	}
+	return v.readUnlabelled(ctx)
+}
+
+func (v *view) readTarget(ctx context.Context) (err error) {
+	c := v.targetSide.Client
+	if v.target, err = capi.Discover(ctx, c, v.scope.Namespace); err != nil {
+		return err
+	}
+	if v.targetProviders, err = capi.Providers(ctx, c); err != nil {
+		return err
+	}
+	if v.targetInventory, err = capi.Inventory(ctx, c); err != nil {
+		return err
+	}
+	v.targetUnlabelled, err = capi.UnlabelledCRDs(ctx, c)
+	return err
 }
 
 // readOthers lists the Clusters of all other namespaces, and the references from there. It continues if listing is

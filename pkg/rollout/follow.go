@@ -105,8 +105,9 @@ func (f Follower) Await(ctx context.Context, g Goal, report pipeline.Reporter) e
 	ctx, cancel := context.WithCancel(ctx)
 	changes, causes := make(chan kube.Change), make(chan []Cause)
 	ended := make(chan error, 2)
+	view := newView(f.cluster.Name, g)
 	var looks sync.WaitGroup
-	looks.Go(func() { f.lookForCauses(ctx, causes) })
+	looks.Go(func() { f.lookForCauses(ctx, &view.progress, causes) })
 	go func() { ended <- f.listen(ctx) }()
 	go func() {
 		ended <- f.cluster.Watch(ctx, f.namespace, f.resources, func(c kube.Change) {
@@ -116,7 +117,6 @@ func (f Follower) Await(ctx context.Context, g Goal, report pipeline.Reporter) e
 			}
 		})
 	}()
-	view := newView(f.cluster.Name, g)
 	err := f.loop(ctx, view, changes, causes, ended, report)
 	cancel()
 	looks.Wait()

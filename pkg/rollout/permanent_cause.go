@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
@@ -25,6 +26,7 @@ type Cause struct {
 const (
 	// causesInterval is the time between two diagnoses. One takes one to three seconds and reads both clusters.
 	causesInterval = 30 * time.Second
+	mostLeftOut    = 2
 	// permanentAfter is how long a cause must persist, over several diagnoses, to end a wait: a controller retries a
 	// failure within seconds, and a diagnosis between two of its steps may find a cause that the next step removes.
 	permanentAfter = 2 * time.Minute
@@ -34,19 +36,26 @@ const (
 	mostOfText        = 120 // characters of a cause in a warning: its remedy follows
 )
 
-// lookForCauses runs diagnoses until ctx ends. A failed diagnosis adds no cause and removes none.
-func (f Follower) lookForCauses(ctx context.Context, found chan<- []Cause) {
+// lookForCauses runs diagnoses until ctx ends. It leaves one out while objects become ready, but not mostLeftOut in
+// succession: a cause may keep one object while others continue. A failed diagnosis adds no cause and removes none.
+func (f Follower) lookForCauses(ctx context.Context, progress *atomic.Bool, found chan<- []Cause) {
 	if f.causes == nil {
 		return
 	}
 	tick := time.NewTicker(causesInterval)
 	defer tick.Stop()
+	leftOut := 0
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
+		if progress.Swap(false) && leftOut < mostLeftOut {
+			leftOut++
+			continue
+		}
+		leftOut = 0
 		var causes []Cause
 		asked := make(chan error, 1)
 		go func() {

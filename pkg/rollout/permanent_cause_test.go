@@ -99,7 +99,7 @@ func TestAWaitThatCannotEndWellEnds(t *testing.T) {
 				v, found, heard := newView("bootstrap", wanted("cluster")), make(chan []Cause), &warned{ear: newEar()}
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer cancel()
-				go f.lookForCauses(ctx, found)
+				go f.lookForCauses(ctx, &v.progress, found)
 				started := time.Now()
 				err := f.loop(ctx, v, make(chan kube.Change), found, make(chan error, 1), heard)
 				cancel()
@@ -119,6 +119,37 @@ func TestAWaitThatCannotEndWellEnds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// While objects become ready, two of three diagnoses are left out. Once nothing moves, each is made.
+func TestNoDiagnosisIsMadeWhileThingsMoveOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var at []time.Duration
+		started := time.Now()
+		f := Follower{causes: func(context.Context) ([]Cause, error) {
+			at = append(at, time.Since(started))
+			return nil, nil
+		}}
+		v, found := newView("bootstrap", wanted("cluster")), make(chan []Cause)
+		ctx, cancel := context.WithTimeout(t.Context(), 8*causesInterval-time.Second)
+		defer cancel()
+		go func() {
+			for range found {
+			}
+		}()
+		go func() { // one object becomes ready in each of the first four intervals
+			for i := range 4 {
+				time.Sleep(causesInterval/2 + min(time.Duration(i), 1)*causesInterval/2)
+				v.take(kube.Change{Object: kustomization(time.Now().Format("150405"), ready("True", 2))})
+			}
+		}()
+		f.lookForCauses(ctx, &v.progress, found)
+		close(found)
+		want := []time.Duration{3 * causesInterval, 5 * causesInterval, 6 * causesInterval, 7 * causesInterval}
+		if !slices.Equal(at, want) {
+			t.Errorf("diagnoses after %v, want %v", at, want)
+		}
+	})
 }
 
 type warned struct {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -60,6 +61,8 @@ type view struct {
 	remarked map[Key]bool
 	// elsewhere are failures in another cluster that this wait depends on.
 	elsewhere []event.Object
+	// progress is set when an object becomes ready; lookForCauses resets it.
+	progress atomic.Bool
 }
 
 func newView(cluster string, g Goal) *view {
@@ -91,6 +94,9 @@ func (v *view) take(c kube.Change) (bool, event.Object) {
 	}
 	before := v.states[k]
 	v.states[k] = now
+	if now.State == health.Ready && before.State != health.Ready {
+		v.progress.Store(true)
+	}
 	changed := before.State != now.State || before.Message != now.Message ||
 		strings.Join(before.WaitsFor, ",") != strings.Join(now.WaitsFor, ",")
 	return changed, now

@@ -13,6 +13,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
+// pivotPatience allows controllers to restart with their machines: each waits for its old Lease to expire.
+const pivotPatience = 3 * time.Minute
+
 // pivotMove moves the cluster definitions into the management cluster.
 type pivotMove struct {
 	world   world
@@ -64,7 +67,6 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := p.world.KeepBootstrapKubeconfig(bootstrap); err != nil {
 		return err
 	}
-	pivot.AwaitActing(ctx, p.world.Side(management), func(what string) { report.Progress("waiting: %s", what) })
 	result, err := pivot.Run(ctx, p.input(bootstrap, management, report))
 	if err != nil {
 		return err
@@ -86,7 +88,7 @@ func (p pivotMove) input(from, to *kube.Cluster, report pipeline.Reporter) pivot
 	return pivot.Input{
 		Source: p.world.Side(from), Target: p.world.Side(to), Scope: p.scope,
 		BackupDir: p.folder, Recipients: p.options.BackupRecipients, Signer: p.options.BackupSigner,
-		Version: p.options.Version, Patience: 2 * time.Minute, Flux: clusters.Suspension(from, p.scope), Move: p.move,
+		Version: p.options.Version, Patience: pivotPatience, Flux: clusters.Suspension(from, p.scope), Move: p.move,
 		Now: p.now, Log: report.Log, Waiting: func(what string) { report.Progress("waiting: %s", what) },
 	}
 }
