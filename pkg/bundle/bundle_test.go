@@ -153,6 +153,11 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 			return os.Remove(
 				filepath.Join(dir, "app.yaml"))
 		}, url},
+		"manifest missing, and a token in its address": {func(_ *testing.T, dir string, index Index) error {
+			index.Manifests = append(index.Manifests, Manifest{URL: "https://s3cret@example.org/b.yaml",
+				Path: "b.yaml", SHA256: index.Manifests[0].SHA256})
+			return WriteIndex(dir, index)
+		}, "manifest https://xxxxx@example.org/b.yaml is missing"},
 		"file of the profile missing": {func(_ *testing.T, dir string, _ Index) error {
 			return os.Remove(filepath.Join(dir, "profile", component))
 		}, component},

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/cluster-init/cluster-init/pkg/oci"
 )
 
 // The maximum sizes of files of a bundle that are read into memory, in bytes. Layers are streamed.
@@ -38,7 +40,7 @@ func (b *Bundle) checkPaths() error {
 	var problems []error
 	for _, entry := range b.Index.Manifests {
 		if !filepath.IsLocal(filepath.FromSlash(entry.Path)) {
-			problems = append(problems, fmt.Errorf("manifest %s leads out of the bundle (file %s)", entry.URL,
+			problems = append(problems, fmt.Errorf("manifest %s leads out of the bundle (file %s)", oci.Redacted(entry.URL),
 				entry.Path))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
@@ -48,7 +49,7 @@ func (b *Bundle) check() error {
 	}
 	for _, entry := range b.Index.Manifests {
 		if _, err := os.Stat(filepath.Join(b.Dir, filepath.FromSlash(entry.Path))); err != nil {
-			missing = append(missing, fmt.Errorf("manifest %s is missing (file %s)", entry.URL, entry.Path))
+			missing = append(missing, fmt.Errorf("manifest %s is missing (file %s)", oci.Redacted(entry.URL), entry.Path))
 		}
 	}
 	for _, entry := range b.Index.Profile {
@@ -106,7 +107,7 @@ func (b *Bundle) blobFile(digest v1.Hash) string {
 func (b *Bundle) readManifest(entry Manifest) ([]byte, error) {
 	content, err := readFile(filepath.Join(b.Dir, filepath.FromSlash(entry.Path)), entry.SHA256)
 	if err != nil {
-		return nil, fmt.Errorf("read manifest %s of the bundle: %w", entry.URL, err)
+		return nil, fmt.Errorf("read manifest %s of the bundle: %w", oci.Redacted(entry.URL), err)
 	}
 	return content, nil
 }

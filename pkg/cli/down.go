@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -91,9 +92,13 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 		return &phaseRun{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) },
 			phases: phases, outcome: func() outcome {
 				message := "The management cluster " + plan.Cluster + " is deleted."
-				if plan.Nothing {
+				switch {
+				case plan.Nothing:
 					message = "The management cluster " + plan.Cluster +
 						" was not found; leftovers, if any, are deleted."
+				case plan.Gone:
+					message = "The management cluster " + plan.Cluster + " was not found; deleted: " +
+						strings.Join(plan.WorkloadClusters, ", ") + ", and leftovers, if any."
 				}
 				return outcome{message: message,
 					figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10)}}

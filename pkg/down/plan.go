@@ -23,6 +23,8 @@ type Plan struct {
 	Machines []string `json:"machines"`
 	// WorkloadClusters are the clusters that it still manages, as namespace/name.
 	WorkloadClusters []string `json:"workloadClusters"`
+	// Gone reports that the cluster itself was not found. Others that it manages may have been found elsewhere.
+	Gone bool `json:"-"`
 	// Nothing reports that no run, this one or an earlier one, has found a cluster to delete.
 	Nothing bool `json:"nothing"`
 }
@@ -74,7 +76,8 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 		}
 	}
 	slices.Sort(p.WorkloadClusters)
-	p.Nothing = v.decision == sweep && !o.Bootstrap.TeardownRequested && len(all) == 0
+	p.Gone = v.decision == sweep && !o.Bootstrap.TeardownRequested
+	p.Nothing = p.Gone && len(all) == 0
 	return p, nil
 }
 

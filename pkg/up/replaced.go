@@ -29,7 +29,7 @@ type builtMachines struct {
 // the authority knows.
 func (c changes) machines(ctx context.Context, o clusters.Observation, v verdict, authority *kube.Cluster) (
 	builtMachines, error) {
-	all, err := capi.Machines(ctx, authority, "")
+	all, err := capi.Machines(ctx, authority, c.environment.ClusterNamespace())
 	machines := builtMachines{err: err, built: v.decision == pivoted || len(o.Machines) > 0 || o.MachinesErr != nil}
 	if err != nil && !machines.built {
 		return machines, fault.Wrap(

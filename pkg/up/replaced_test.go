@@ -65,7 +65,7 @@ func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 			own := tc.first.ClusterName()
 			objects := []client.Object{given.Values, given.Secrets, given.InfraSecrets, definitionOf(t, tc.first),
 				machineOf(own, "a", true), machineOf(own, "b", true), machineOf(own, "c", false),
-				machineOf("tenant", "d", false)}
+				machineOf("tenant", "d", false), inNamespace("other", machineOf(own, "e", false))}
 			o := clusters.Observation{Management: clusters.ManagementSide{State: clusters.ManagementActive,
 				Cluster: clusterOf(t, tc.unlisted, objects...)}}
 			notes := &pipeline.Notes{}
@@ -89,6 +89,11 @@ func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 			}
 		})
 	}
+}
+
+func inNamespace(namespace string, u client.Object) client.Object {
+	u.SetNamespace(namespace)
+	return u
 }
 
 // Machines are replaced because of a variable of the shell only if the user names the value.

@@ -83,8 +83,8 @@ func (f finder) wanted() (string, error) {
 func (f finder) nothing(name string) error {
 	looked := "clouds.yaml in " + strings.Join(f.folders, ", ")
 	if name != "" {
-		return fault.Wrap(fmt.Errorf("%w: no clouds.yaml for cloud %q; looked for %s", ErrNone, name,
-			looked), fault.CredentialsMissing, "Write one, or set OS_CLIENT_CONFIG_FILE to its path.")
+		return missing(fmt.Sprintf("no clouds.yaml for cloud %q; looked for %s", name, looked),
+			"Write one, or set OS_CLIENT_CONFIG_FILE to its path.")
 	}
 	return fault.Wrap(fmt.Errorf("%w: OS_CLOUD and OS_AUTH_URL are not set; looked for %s", ErrNone, looked),
 		fault.CredentialsMissing, openstack.CredentialsHint)

@@ -74,6 +74,7 @@ func (i *inspection) ownNetwork(ctx context.Context) {
 	if i.needs.Network != "" {
 		there, err := all(ctx, networks.List(i.client.Network, networks.ListOpts{}), networks.ExtractNetworks)
 		if i.asked("networks", err) {
+			there = slices.DeleteFunc(there, func(n networks.Network) bool { return !n.Shared && i.foreign(n.ProjectID) })
 			found, ok := named(i, "network", i.needs.Network,
 				"Set cluster.openstack.network to one of them, or leave it empty to have one made.", there,
 				identifyNetwork)
@@ -85,11 +86,17 @@ func (i *inspection) ownNetwork(ctx context.Context) {
 	if i.needs.Router != "" {
 		there, err := all(ctx, routers.List(i.client.Network, routers.ListOpts{}), routers.ExtractRouters)
 		if i.asked("routers", err) {
+			there = slices.DeleteFunc(there, func(r routers.Router) bool { return i.foreign(r.ProjectID) })
 			named(i, "router", i.needs.Router, "Set cluster.openstack.router to one of them, or leave it empty to "+
 				"have one made.", there,
 				func(r routers.Router) (string, string) { return r.ID, r.Name })
 		}
 	}
+}
+
+// foreign reports whether a resource belongs to another project. Only an administrator sees those.
+func (i *inspection) foreign(project string) bool {
+	return project != "" && i.client.ProjectID != "" && project != i.client.ProjectID
 }
 
 func (i *inspection) subnet(ctx context.Context, network networks.Network) {

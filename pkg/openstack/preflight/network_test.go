@@ -68,7 +68,7 @@ func TestAnAdministratorSeesOnlyTheProject(t *testing.T) {
 		return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			kind, isNetwork := strings.CutPrefix(r.URL.Path, "/network/v2.0/")
 			if isNetwork && !strings.Contains(kind, "/") && r.URL.Query().Get("project_id") != "p1" {
-				foreign := standin.Object{"id": "foreign", "name": "public", "tags": []string{tag},
+				foreign := standin.Object{"id": "foreign", "name": "public", "project_id": "p2", "tags": []string{tag},
 					"floating_ip_address": "192.0.2.66", "subnets": []string{"x"}}
 				w.Header().Set("Content-Type", "application/json")
 				list := strings.ReplaceAll(kind, "-", "_")
@@ -92,5 +92,12 @@ func TestAnAdministratorSeesOnlyTheProject(t *testing.T) {
 	if err := errors.Join(i.problems...); err == nil || err.Error() !=
 		"floating IP 192.0.2.66 is not one of project telco; free there are: 192.0.2.7" {
 		t.Errorf("the floating IP of another project: %v", err)
+	}
+	i.problems, i.needs.Network, i.needs.Router = nil, "public", "public"
+	i.ownNetwork(t.Context())
+	if err := errors.Join(i.problems...); err == nil ||
+		!strings.Contains(err.Error(), `network "public" does not exist in project telco`) ||
+		!strings.Contains(err.Error(), `router "public" does not exist in project telco`) {
+		t.Errorf("network and router of another project: %v", err)
 	}
 }
