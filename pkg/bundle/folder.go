@@ -40,8 +40,8 @@ func (b *Bundle) checkPaths() error {
 	var problems []error
 	for _, entry := range b.Index.Manifests {
 		if !filepath.IsLocal(filepath.FromSlash(entry.Path)) {
-			problems = append(problems, fmt.Errorf("manifest %s leads out of the bundle (file %s)", oci.Redacted(entry.URL),
-				entry.Path))
+			problems = append(problems, fmt.Errorf("manifest %s leads out of the bundle (file %s)",
+				oci.Redacted(entry.URL), entry.Path))
 		}
 	}
 	for _, entry := range b.Index.Profile {

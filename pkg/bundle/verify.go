@@ -49,7 +49,8 @@ func (b *Bundle) check() error {
 	}
 	for _, entry := range b.Index.Manifests {
 		if _, err := os.Stat(filepath.Join(b.Dir, filepath.FromSlash(entry.Path))); err != nil {
-			missing = append(missing, fmt.Errorf("manifest %s is missing (file %s)", oci.Redacted(entry.URL), entry.Path))
+			missing = append(missing, fmt.Errorf("manifest %s is missing (file %s)", oci.Redacted(entry.URL),
+				entry.Path))
 		}
 	}
 	for _, entry := range b.Index.Profile {

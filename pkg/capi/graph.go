@@ -175,7 +175,8 @@ func (g *Graph) byKind(gk schema.GroupKind) map[types.UID]*node {
 	return found
 }
 
-// sorted returns the identities in text order, those of the same text by API group, so that output does not depend on map order.
+// sorted returns the identities in text order, those of the same text by API group, so that output does not depend on
+// map order.
 func sorted(objects []Object) []Object {
 	slices.SortFunc(objects, func(a, b Object) int {
 		return cmp.Or(strings.Compare(a.String(), b.String()), strings.Compare(a.Key().Group, b.Key().Group))

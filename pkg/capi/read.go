@@ -53,8 +53,8 @@ func listServed(ctx context.Context, c client.Reader, gvk schema.GroupVersionKin
 // kindsAtOnce bounds the lists that run at the same time: a server has its own limit of requests of one user.
 const kindsAtOnce = 6
 
-// eachAtOnce lists the objects of many kinds, some kinds at the same time, and takes them in the order of the kinds. Its
-// error is that of the first kind, by that order, that could not be listed.
+// eachAtOnce lists the objects of many kinds, some kinds at the same time, and takes them in the order of the kinds.
+// Its error is that of the first kind, by that order, that could not be listed.
 func eachAtOnce[T any](kinds []CRD, list func(CRD) (T, error), take func(T)) error {
 	found, errs := make([]T, len(kinds)), make([]error, len(kinds))
 	var g errgroup.Group // an error ends no other list: which one is reported must not depend on their speed

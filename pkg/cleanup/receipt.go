@@ -28,7 +28,8 @@ type Result struct {
 	Reason string `json:"why,omitempty"`
 	// Forbidden reports whether a policy forbids the deletion to these credentials: another run would fail too.
 	Forbidden bool `json:"forbidden,omitempty"`
-	// Released reports whether the item no longer uses anything of the cluster, and needs nothing of it to be deleted.
+	// Released reports whether the item was detached from the cluster: an administrator can delete it later, without
+	// the files on this machine.
 	Released bool `json:"released,omitempty"`
 }
 
@@ -91,7 +92,7 @@ func (r *Receipt) correct(found provider.Found, still func(Item) bool) {
 }
 
 // complete reports whether nothing is left that needs the files on this machine. Kept items do not need them, nor do
-// items that were released for an administrator.
+// those that were detached and left for an administrator.
 func (r *Receipt) complete() bool {
 	return len(r.Unknown) == 0 && !slices.ContainsFunc(r.CouldNot, func(result Result) bool { return !result.Released })
 }

@@ -14,8 +14,8 @@ var followUps = []string{"workload-unavailable", "control-plane-part-down", "pod
 	"paused", "quota-exceeded", "limit-range-refuses", "priority-class-missing",
 	"service-account-missing", "write-refused"}
 
-// unhealthy returns the problems that keep a cluster from acting, even if its objects are ready. It omits followUps
-// that rules have explained, and what a pivot suspends or pauses.
+// unhealthy returns the problems of a cluster, and warnings, that the state of its objects need not show. It omits
+// followUps that rules have explained, and what a pivot suspends or pauses.
 func unhealthy(seen Seen, explained []Finding) []Finding {
 	if seen.BeingDeleted {
 		return nil // the whole cluster is being deleted

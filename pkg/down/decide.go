@@ -73,7 +73,7 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	if o.Bootstrap.TeardownRequested { // its machines are being deleted: do not wait for a lease there
+	if o.Bootstrap.TeardownRequested { // its machines are being deleted: its lease may be lost
 		l.world.EndLease(clusters.ManagementName)
 	}
 	report.Progress("%s", v.reason)

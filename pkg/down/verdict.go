@@ -162,8 +162,8 @@ func pausedByHand(where string, side clusters.Side, r request) verdict {
 	return refused(fault.New(fault.PivotRefused,
 		fmt.Sprintf("Cluster %s/%s is paused in the %s cluster, and not by a move that is known", r.namespace,
 			r.cluster, where),
-		"Resume it, if nobody needs it paused, and run the same command again: "+pivot.Kubectl(side, r.scope())+
-			` patch clusters.cluster.x-k8s.io `+r.cluster+` --type merge -p '{"spec":{"paused":null}}'`))
+		"Resume it, if nobody needs it paused, and run the same command again: "+
+			pivot.ResumeCommand(side, r.scope())))
 }
 
 // withoutDefinition judges if no cluster that answers holds the definition.

@@ -198,6 +198,10 @@ func TestJudge(t *testing.T) {
 			if v.refusal != nil && tc.code != fault.ClusterForeign && fault.HintOf(v.refusal) == "" {
 				t.Errorf("%v has no hint", v.refusal)
 			}
+			if strings.Contains(fault.HintOf(v.refusal), `{"spec":{"paused":null}`) && // by the field or annotation
+				!strings.Contains(fault.HintOf(v.refusal), `"cluster.x-k8s.io/paused":null`) {
+				t.Errorf("the hint does not remove the annotation: %s", fault.HintOf(v.refusal))
+			}
 			if v.decision != refuse && v.decision != start && v.reason == "" {
 				t.Error("it does not say what was seen")
 			}

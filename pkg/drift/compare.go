@@ -29,7 +29,7 @@ type Comparison struct {
 	Known         *redact.Redactor // secrets to mask outside of Secrets
 }
 
-// requestTimeout limits one request to a cluster.
+// requestTimeout limits one request to a cluster, or a few that belong together.
 const requestTimeout = 20 * time.Second
 
 // Compare returns how a cluster differs from the environment in a phase. It stops at the first error, and returns what

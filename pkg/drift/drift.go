@@ -8,6 +8,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // Report lists how the clusters of an environment differ from it, without secrets. Clusters, Parts and Objects are
@@ -133,7 +134,7 @@ func (r Report) Err() error {
 		}
 	}
 	if n := r.Count(Unknown); n > 0 {
-		errs = append(errs, fmt.Errorf("%d objects could not be compared", n))
+		errs = append(errs, fmt.Errorf("%s could not be compared", oneline.Count(n, "object")))
 	}
 	if len(errs) == 0 {
 		return nil

@@ -39,7 +39,7 @@ func (r Report) Print(out io.Writer) error {
 }
 
 // compared reports whether a part of a cluster was compared, or a cluster has nothing of the environment yet. Clusters
-// that do not answer, and those with suspended Flux, have no parts.
+// that did not answer from the start, and those with suspended Flux, have no parts.
 func (r Report) compared() bool {
 	return slices.ContainsFunc(r.Clusters, func(c Cluster) bool {
 		return c.All || slices.ContainsFunc(c.Parts, Part.compared)
@@ -52,7 +52,10 @@ func (p Part) compared() bool {
 }
 
 func (r Report) summary() string {
-	if !r.Differs() && r.Err() == nil {
+	partly := slices.ContainsFunc(r.Clusters, func(c Cluster) bool {
+		return slices.ContainsFunc(c.Parts, func(p Part) bool { return !p.compared() })
+	})
+	if !r.Differs() && r.Err() == nil && !partly {
 		return "Nothing differs."
 	}
 	var what []string

@@ -64,6 +64,8 @@ func TestNothingWasCompared(t *testing.T) {
 			{Name: "management", Parts: []drift.Part{{Name: "chart"}}}}, "Nothing differs in what could be compared."},
 		"one without a release": {[]drift.Cluster{{Name: "management", All: true}},
 			"Differences: what does not exist yet."},
+		"a part was not compared": {[]drift.Cluster{{Name: "management", Parts: []drift.Part{{Name: "chart", Same: 1},
+			{Name: "cni", Note: "read by Flux from another source"}}}}, "Nothing differs in what could be compared."},
 		"all of it, and it is so": {[]drift.Cluster{{Name: "management", Parts: []drift.Part{{Name: "chart"}}}},
 			"Nothing differs."},
 		"there is no cluster": {nil, "No cluster exists yet: everything would be created."},

@@ -26,7 +26,8 @@ type Mover func(ctx context.Context, input capi.MoveInput) error
 // Input is what Run needs. A field is required unless its comment says otherwise.
 type Input struct {
 	Source, Target clusters.Side
-	// Back marks a move away from an unhealthy management cluster: its providers and Machines need not be ready.
+	// Back marks a move away from a management cluster that may be unhealthy: its providers and Machines need not be
+	// ready.
 	Back      bool
 	Scope     clusters.Scope
 	BackupDir string // the backup is a new folder, or file, in it

@@ -20,8 +20,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
-// recover finishes an interrupted pivot, whichever machine began it. If the target is complete, the remaining steps run
-// even if ctx is cancelled. Otherwise the move is repeated, and ctx counts until that has started.
+// recover finishes an interrupted pivot, whichever machine began it. Once the source may have lost something, the
+// remaining steps run even if ctx is cancelled. Until then the move is repeated, and ctx counts until that has started.
 func (input Input) recover(ctx context.Context, state State) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
@@ -147,7 +147,7 @@ func (input Input) finish(ctx context.Context, state State, saved *record.Record
 		return result, record.Forget(input.BackupDir, input.Scope.Cluster)
 	}
 	result.Backup = saved.Path
-	// all of it was just compared
+	// everything that the record has was just compared
 	return result, markVerified(ctx, input.Target, input.Scope, input.BackupDir, saved.Objects())
 }
 
@@ -183,10 +183,15 @@ func (input Input) stop(state State, saved *record.Record, why string) error {
 	if saved != nil {
 		keep += "\nWhat was there before the move is in " + record.WhereIs(saved.Path) + "."
 	}
-	keep += "\nWhen the target has all that is needed, resume it:\n" + Step{ActionResume, AtTarget,
-		state.Target.Paused()}.Command(input.Source, input.Target, input.Scope)
-	if saved != nil {
-		keep += "\nand remove " + record.Marker(saved.Path) + "."
+	resume := Step{ActionResume, AtTarget, state.Target.Paused()}.Command(input.Source, input.Target, input.Scope)
+	switch {
+	case resume == "":
+		keep += "\nPut back what is missing, in the cluster where it was, and run the same command again."
+	case saved != nil:
+		keep += "\nWhen the target has all that is needed, resume it:\n" + resume + "\nand remove " +
+			record.Marker(saved.Path) + "."
+	default:
+		keep += "\nWhen the target has all that is needed, resume it:\n" + resume
 	}
 	return fault.New(fault.PivotFailed, fmt.Sprintf("an earlier move of Cluster %s/%s was interrupted (%s), and %s",
 		input.Scope.Namespace, input.Scope.Cluster, state.Stage, why), keep)

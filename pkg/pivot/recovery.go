@@ -163,6 +163,12 @@ func (s Step) Command(source, target clusters.Side, scope clusters.Scope) string
 	return ""
 }
 
+// ResumeCommand returns the command with which a person resumes a Cluster on a side, however it was paused.
+func ResumeCommand(side clusters.Side, scope clusters.Scope) string {
+	own := capi.Object{Kind: clusterv1.ClusterKind, Namespace: scope.Namespace, Name: scope.Cluster}
+	return Step{ActionResume, AtSource, []capi.Object{own}}.Command(side, clusters.Side{}, scope)
+}
+
 // resumable are the resources that a move pauses, by kind.
 var resumable = map[string]string{clusterv1.ClusterKind: "clusters.cluster.x-k8s.io",
 	"ClusterClass": "clusterclasses.cluster.x-k8s.io"}

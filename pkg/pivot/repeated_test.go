@@ -75,6 +75,9 @@ func TestAMoveThatCopiedNothingIsRepeated(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), tc.says) {
 					t.Errorf("got %v, want %q", err, tc.says)
 				}
+				if hint := fault.HintOf(err); strings.Contains(hint, "\n\n") || strings.Contains(hint, "resume it:\nand") {
+					t.Errorf("the hint has an instruction without a command: %s", hint)
+				}
 				return
 			}
 			state, stateErr := pivot.ReadState(t.Context(), r.Source, r.Target, scope)

@@ -50,9 +50,9 @@ func (r *Refusal) Error() string {
 // check returns the refusals of a rule. An error means that it could not check.
 type check func(context.Context, *view) ([]*Refusal, error)
 
-// rulesOnRetry are the guards of a repeated move, with checkCopies: it overwrites only what the interrupted move
-// created on the target. Permissions are checked before webhooks: checkWebhooks skips the kinds that checkPermissions
-// refuses.
+// rulesOnRetry are the guards of a repeated move. checkCopies is added to them: a repeated move overwrites only what
+// the interrupted one created on the target. Permissions are checked before webhooks: checkWebhooks skips the kinds
+// that checkPermissions refuses.
 var rulesOnRetry = []check{
 	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkReady, checkPaused,
 	checkMachines, checkPermissions, checkWebhooks, checkHealth,
@@ -62,8 +62,8 @@ var rulesOnRetry = []check{
 // rules are the guards of a first move.
 var rules = slices.Concat(rulesOnRetry, []check{checkTarget})
 
-// rulesBackOnRetry are the guards of a repeated move away from an unhealthy cluster. clusterctl itself checks what it
-// needs of a source, such as the node of each Machine.
+// rulesBackOnRetry are the guards of a repeated move away from a cluster that may be unhealthy. clusterctl itself
+// checks what it needs of a source, such as the node of each Machine.
 var rulesBackOnRetry = []check{
 	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkPaused, checkPermissions,
 	checkWebhooks, checkHealth,

@@ -144,7 +144,7 @@ func (m *formerManagement) read(ctx context.Context, c client.Client, input Inpu
 		}
 	}
 	for _, o := range []struct{ group, version, kind, name string }{
-		// Suspend the HelmRelease first: it would resume the Kustomization.
+		// In the order in which a person suspends them: the HelmRelease would resume the Kustomization.
 		{"helm.toolkit.fluxcd.io", "v2", "HelmRelease", flux.ReleaseName},
 		{"kustomize.toolkit.fluxcd.io", "v1", "Kustomization", definitionKustomization},
 	} {
@@ -185,9 +185,9 @@ func (input Input) managerKubeconfig() []byte {
 	return nil
 }
 
-// connect creates a client from the kubeconfig in a backup, which anyone may have written. It must be self-contained,
-// and name neither programs nor files of this machine. It must contain a CA, which proves the server's identity. Errors
-// never repeat its content.
+// connect creates a client from a kubeconfig of that cluster. Anyone may have written the one in a backup. Hence each
+// must be self-contained, and name neither programs nor files of this machine. It must contain a CA, which proves the
+// server's identity. Errors never repeat its content.
 func connect(kubeconfig []byte) (client.Client, string, error) {
 	const wrong = "the kubeconfig of it cannot be used: "
 	checked, err := kube.Embedded(kubeconfig)

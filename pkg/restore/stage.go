@@ -39,7 +39,8 @@ type targetObject struct {
 // resumed reports whether a Cluster is or was active: then all objects existed before.
 func (s targetState) resumed() bool { return len(s.active)+len(s.pausedByOthers) > 0 }
 
-// counted returns the objects that count: if a Cluster is active, a machine may have been replaced since.
+// counted returns the objects that count. Once a Cluster is or was active, a machine may have been replaced: objects
+// that a rollout of Machines deletes do not count then.
 func (s targetState) counted() []targetObject {
 	var all []targetObject
 	for _, o := range s.objects {

@@ -134,7 +134,12 @@ func TestNoDiagnosisIsMadeWhileThingsMoveOn(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 8*causesInterval-time.Second)
 		defer cancel()
 		go func() {
-			for range found {
+			for {
+				select {
+				case <-found:
+				case <-ctx.Done():
+					return
+				}
 			}
 		}()
 		go func() { // one object becomes ready in each of the first four intervals
@@ -144,7 +149,6 @@ func TestNoDiagnosisIsMadeWhileThingsMoveOn(t *testing.T) {
 			}
 		}()
 		f.lookForCauses(ctx, &v.progress, found)
-		close(found)
 		want := []time.Duration{3 * causesInterval, 5 * causesInterval, 6 * causesInterval, 7 * causesInterval}
 		if !slices.Equal(at, want) {
 			t.Errorf("diagnoses after %v, want %v", at, want)

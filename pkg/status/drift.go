@@ -28,10 +28,7 @@ type Difference struct {
 // compareValues compares the environment with the cluster that holds the definition. Nil means that there is none, or
 // that no values of this environment were applied to it yet.
 func compareValues(ctx context.Context, seen up.Outlook, env *environment.Environment) *Drift {
-	holder := seen.Management.Cluster
-	if seen.Stage != up.SelfManaged && !seen.SelfManagedBootstrapNotChecked() {
-		holder = seen.Bootstrap.Cluster
-	}
+	holder := seen.Holder()
 	if holder == nil {
 		return nil
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// requestTimeout limits one request to a cluster.
+// requestTimeout limits one request to a cluster, or a few that belong together.
 const requestTimeout = 10 * time.Second
 
 // Report is the status of an environment.
@@ -77,8 +77,8 @@ type Object struct {
 // String is Kind/name.
 func (o Object) String() string { return o.Kind + "/" + o.Name }
 
-// Look observes an environment. configErr says why only its names are known; nil if all of it is known. health checks
-// whether a management cluster with ready objects can act.
+// Look observes an environment. configErr says why only its names are known; it is nil if everything is known. health
+// checks whether a management cluster with ready objects can act.
 func Look(ctx context.Context, run *up.Run, configErr error,
 	health func(context.Context, *kube.Cluster) Health) Report {
 	seen := run.Observe(ctx)

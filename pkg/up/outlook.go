@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // Outlook is an observation of an environment's clusters, and the verdict of `up` on it.
@@ -21,6 +22,16 @@ type Outlook struct {
 func (o Outlook) SelfManagedBootstrapNotChecked() bool {
 	return o.Bootstrap.State == clusters.BootstrapSilent && o.Bootstrap.NotChecked &&
 		o.Management.State == clusters.ManagementActive && !o.Management.TeardownRequested
+}
+
+// Holder returns the cluster that holds the definition, or that will hold it first: the management cluster if it alone
+// holds an active definition, else the bootstrap cluster. Nil if that one does not answer.
+func (o Outlook) Holder() *kube.Cluster {
+	if o.Stage == SelfManaged ||
+		o.Management.State == clusters.ManagementActive && o.Bootstrap.State != clusters.BootstrapActive {
+		return o.Management.Cluster
+	}
+	return o.Bootstrap.Cluster
 }
 
 // Stage is the progress of an environment.

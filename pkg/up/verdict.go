@@ -166,13 +166,8 @@ func pausedByHand(r request) verdict {
 	return verdict{decision: refuse, refusal: fault.New(fault.PivotRefused,
 		fmt.Sprintf("Cluster %s/%s is paused in the bootstrap cluster: a person paused it, not a move",
 			r.namespace, r.cluster),
-		"If nobody needs it paused, resume it, and run the same command again: "+resume(r.source, r))}
-}
-
-// resume returns the command with which a person resumes the Cluster on a side.
-func resume(side clusters.Side, r request) string {
-	return pivot.Kubectl(side, r.scope()) + " patch clusters.cluster.x-k8s.io " + r.cluster +
-		` --type merge -p '{"spec":{"paused":null}}'`
+		"If nobody needs it paused, resume it, and run the same command again: "+
+			pivot.ResumeCommand(r.source, r.scope()))}
 }
 
 // moved judges if a move took the Cluster out of the bootstrap cluster. Nothing in it is ever resumed.

@@ -345,7 +345,8 @@ func TestAPivotThatMovedNothingIsOnlyBegun(t *testing.T) {
 func TestAClusterThatIsPausedWithoutABootstrapClusterIsResumedByAPerson(t *testing.T) {
 	v := judge(seen(clusters.BootstrapAbsent, clusters.ManagementPaused), thisRun)
 	if hint := fault.HintOf(v.refusal); !strings.Contains(
-		hint, `patch clusters.cluster.x-k8s.io demo --type merge -p '{"spec":{"paused":null}`) {
+		hint, `patch clusters.cluster.x-k8s.io demo --type merge -p '{"spec":{"paused":null}`) ||
+		!strings.Contains(hint, `"cluster.x-k8s.io/paused":null`) { // it may be paused by the annotation
 		t.Errorf("hint: %s", hint)
 	}
 }
@@ -471,6 +472,29 @@ func TestByItself(t *testing.T) {
 		o.Bootstrap.NotChecked, o.Management.TeardownRequested = tc.notChecked, tc.down
 		if got := o.SelfManagedBootstrapNotChecked(); got != tc.want {
 			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// The values of an environment are compared with the cluster that holds the definition, also if a machine of it is gone.
+func TestTheHolderOfTheDefinition(t *testing.T) {
+	bootstrap, management := &kube.Cluster{Name: "bootstrap"}, &kube.Cluster{Name: "management"}
+	for name, tc := range map[string]struct {
+		bootstrap  clusters.BootstrapState
+		management clusters.ManagementState
+		stage      Stage
+		want       *kube.Cluster
+	}{
+		"before the pivot":    {clusters.BootstrapActive, clusters.ManagementEmpty, BeforePivot, bootstrap},
+		"it manages itself":   {clusters.BootstrapAbsent, clusters.ManagementActive, SelfManaged, management},
+		"a machine is gone":   {clusters.BootstrapAbsent, clusters.ManagementActive, Stopped, management},
+		"both hold it":        {clusters.BootstrapActive, clusters.ManagementActive, Refused, bootstrap},
+		"it is only half way": {clusters.BootstrapPaused, clusters.ManagementPaused, HalfMoved, bootstrap},
+	} {
+		o := Outlook{Observation: seen(tc.bootstrap, tc.management), Stage: tc.stage}
+		o.Bootstrap.Cluster, o.Management.Cluster = bootstrap, management
+		if got := o.Holder(); got != tc.want {
+			t.Errorf("%s: the %s cluster", name, got.Name)
 		}
 	}
 }

@@ -54,8 +54,8 @@ func (l *Lab) packages(ctx context.Context) (debian.Built, string, error) {
 // imageLabel is on every image that the lab imported for OpenStack.
 const imageLabel = "cluster-init.io/lab.openstack"
 
-// image returns the image of a root file system. The engine imports it unless it has it, and then deletes those of other
-// packages that no container uses.
+// image returns the image of a root file system. The engine imports it unless it has it. Then it deletes those of
+// other packages that no container uses.
 func (l *Lab) image(ctx context.Context, built debian.Built) (string, error) {
 	reference := "cluster-init.io/lab/openstack:" + strings.ToLower(built.Key)
 	has, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"image", "ls", "--quiet", reference}})

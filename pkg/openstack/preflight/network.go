@@ -74,7 +74,9 @@ func (i *inspection) ownNetwork(ctx context.Context) {
 	if i.needs.Network != "" {
 		there, err := all(ctx, networks.List(i.client.Network, networks.ListOpts{}), networks.ExtractNetworks)
 		if i.asked("networks", err) {
-			there = slices.DeleteFunc(there, func(n networks.Network) bool { return !n.Shared && i.foreign(n.ProjectID) })
+			there = slices.DeleteFunc(there, func(n networks.Network) bool {
+				return !n.Shared && i.foreign(n.ProjectID)
+			})
 			found, ok := named(i, "network", i.needs.Network,
 				"Set cluster.openstack.network to one of them, or leave it empty to have one made.", there,
 				identifyNetwork)

@@ -21,7 +21,7 @@ type Entry struct {
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
 	Shared     bool   `json:"shared,omitempty"`  // both sides keep it
-	Passing    bool   `json:"passing,omitempty"` // a rollout of Machines may delete it
+	Passing    bool   `json:"passing,omitempty"` // it may pass away: a rollout of Machines may delete it
 	Parts
 }
 
