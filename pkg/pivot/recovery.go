@@ -96,11 +96,11 @@ func (s State) Err(source, target clusters.Side, scope clusters.Scope) error {
 // the bootstrap cluster.
 func (s State) wayOut(source, target clusters.Side) string {
 	if !s.Explained() {
-		return "Two clusters may be managing the same machines. Pause the one that should not, compare both, and keep " +
+		pause := " patch clusters.cluster.x-k8s.io " + s.scope.Cluster + ` --type merge -p '{"spec":{"paused":true}}'`
+		return "Two clusters may be managing the same machines. Pause both sides, compare them, delete nothing, and keep " +
 			"the backup:\n" +
-			joinLines(Kubectl(source, s.scope)+" get cluster-api", Kubectl(target, s.scope)+" get cluster-api",
-				Kubectl(source, s.scope)+" patch clusters.cluster.x-k8s.io "+s.scope.Cluster+
-					` --type merge -p '{"spec":{"paused":true}}'`)
+			joinLines(Kubectl(source, s.scope)+pause, Kubectl(target, s.scope)+pause,
+				Kubectl(source, s.scope)+" get cluster-api", Kubectl(target, s.scope)+" get cluster-api")
 	}
 	steps := s.Recovery()
 	lines := []string{s.whatIsWhere() + " To end it by hand:"}

@@ -68,8 +68,8 @@ func renewal(e Expiry) string {
 	case e.Object.Kind == "Kubeconfig":
 		return "Fetch a new one: cluster-init kubeconfig ENVIRONMENT. Cluster API renews its own copy."
 	case e.Object.Kind == "Machine" || e.Object.Kind == "APIServer":
-		return "Replace the control-plane machines, one after the other: new machines have new certificates. Or on " +
-			"each machine: kubeadm certs renew all."
+		return "Renew them on each control-plane machine, and restart its API server, as docs/guides/certificates.md " +
+			"says. Do not replace a machine with a floating IP that CAPO made: the address would be deleted."
 	}
 	return "Renew it before it expires."
 }

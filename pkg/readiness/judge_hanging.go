@@ -10,15 +10,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// finalizerOwners name who removes a finalizer, by a part of it.
+// finalizerOwners name who removes a finalizer, by a part of it. The first match counts.
 var finalizerOwners = []struct{ part, owner string }{
+	{"k-orc.cloud", "the controller of ORC"}, // its finalizers also contain "openstack"
+	{"devcluster", "the controller of CAPD"}, {"devmachine", "the controller of CAPD"},
+	{"docker", "the controller of CAPD"}, {"openstack", "the controller of CAPO"},
+	{"aws", "the controller of CAPA"},
 	{"infrastructure.cluster.x-k8s.io", "the infrastructure provider's controller"},
-	{"devcluster", "the controller of CAPD"}, {"openstack", "the controller of CAPO"},
-	{"awsc", "the controller of CAPA"},
 	{"kubeadm.controlplane", "the controller of KubeadmControlPlane"},
 	{"rke2.controlplane", "the controller of RKE2ControlPlane"},
 	{"cluster.x-k8s.io", "a controller of Cluster API"}, {"fluxcd.io", "the controller of Flux for its kind"},
-	{"k-orc.cloud", "the controller of ORC"},
 	{"acme.cert-manager.io", "cert-manager"}, {"cert-manager.io", "cert-manager"},
 	{"kubernetes.io/pvc-protection", "kube-controller-manager, once no Pod uses it"},
 	{"kubernetes.io/pv-protection", "kube-controller-manager"},
