@@ -75,7 +75,7 @@ type lister func(context.Context, client.Reader, schema.GroupVersionKind, func(*
 func discover(ctx context.Context, c client.Reader, namespace string, crds []CRD, list lister) (*Graph, error) {
 	g := &Graph{CRDs: crds, namespace: namespace, nodes: map[types.UID]*node{}}
 	if err := eachAtOnce(crds, func(crd CRD) ([]*node, error) {
-		return nodesOf(ctx, c, list, crd.GVK, crd, namespace)
+		return nodesOf(ctx, c, list, crd, namespace)
 	}, g.add); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func discover(ctx context.Context, c client.Reader, namespace string, crds []CRD
 // readCore reads ConfigMaps and Secrets; the latter also from the namespaces of infrastructure providers in
 // clusterctl's inventory (none if providers were installed in another way).
 func (g *Graph) readCore(ctx context.Context, c client.Reader, namespace string) error {
-	maps, err := nodesOf(ctx, c, listEach, configMapKind, CRD{Namespaced: true}, namespace)
+	maps, err := nodesOf(ctx, c, listEach, CRD{GVK: configMapKind, Namespaced: true}, namespace)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (g *Graph) readCore(ctx context.Context, c client.Reader, namespace string)
 	}
 	slices.Sort(namespaces)
 	for _, ns := range slices.Compact(namespaces) {
-		secrets, err := nodesOf(ctx, c, listEach, secretKind, CRD{Namespaced: true}, ns)
+		secrets, err := nodesOf(ctx, c, listEach, CRD{GVK: secretKind, Namespaced: true}, ns)
 		if err != nil {
 			return err
 		}
@@ -124,14 +124,13 @@ func (g *Graph) add(nodes []*node) {
 }
 
 // nodesOf lists the objects of a kind, those of a namespaced kind in one namespace.
-func nodesOf(ctx context.Context, c client.Reader, list lister, gvk schema.GroupVersionKind, crd CRD,
-	namespace string) ([]*node, error) {
+func nodesOf(ctx context.Context, c client.Reader, list lister, crd CRD, namespace string) ([]*node, error) {
 	var nodes []*node
 	var opts []client.ListOption
 	if crd.Namespaced {
 		opts = append(opts, client.InNamespace(namespace))
 	}
-	err := list(ctx, c, gvk, func(u *unstructured.Unstructured) error {
+	err := list(ctx, c, crd.GVK, func(u *unstructured.Unstructured) error {
 		kept := u.DeepCopy()
 		kept.SetManagedFields(nil) // this and the status are most of an object's size, and unused here
 		unstructured.RemoveNestedField(kept.Object, "status")

@@ -36,8 +36,9 @@ const (
 	mostOfText        = 120 // characters of a cause in a warning: its remedy follows
 )
 
-// lookForCauses runs diagnoses until ctx ends. It leaves one out while objects become ready, but not mostLeftOut in
-// succession: a cause may keep one object while others continue. A failed diagnosis adds no cause and removes none.
+// lookForCauses runs diagnoses until ctx ends. It leaves one out if an object has become ready since the one before,
+// but at most mostLeftOut in succession: a cause may block one object while others continue. A failed diagnosis adds
+// no cause and removes none.
 func (f Follower) lookForCauses(ctx context.Context, progress *atomic.Bool, found chan<- []Cause) {
 	if f.causes == nil {
 		return

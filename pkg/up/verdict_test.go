@@ -476,7 +476,8 @@ func TestByItself(t *testing.T) {
 	}
 }
 
-// The values of an environment are compared with the cluster that holds the definition, also if a machine of it is gone.
+// The values of an environment are compared with the cluster that holds the definition, also if one of its machines is
+// gone.
 func TestTheHolderOfTheDefinition(t *testing.T) {
 	bootstrap, management := &kube.Cluster{Name: "bootstrap"}, &kube.Cluster{Name: "management"}
 	for name, tc := range map[string]struct {

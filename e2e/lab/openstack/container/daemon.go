@@ -17,7 +17,7 @@ const (
 	label = "cluster-init.io/openstack-lab"
 	// shares is the CPU weight of a daemon. The machines have 1024: all daemons together must not starve them.
 	shares = "256"
-	// grace is the number of seconds that a daemon has to end by itself.
+	// grace is how many seconds a stopped daemon gets before the engine kills it.
 	grace = "15"
 )
 
