@@ -17,10 +17,10 @@ import (
 // Alone fails with the code fault.Busy if a run with another state folder works on one of the target's clusters. The
 // lock of the state folder excludes other runs with the same folder.
 //
-// With Leases, Alone acquires the lease of each cluster that answers, except of a management cluster that may be any
-// cluster. It fails with fault.CleanupRefused if it cannot check or acquire a lease. With Forced, only the end of ctx
-// is an error. Alone waits for a holder that shows no sign of life: half a minute, or with Leases until its lease has
-// expired. With Leases and Forced it waits less.
+// With Leases, Alone acquires the lease of each cluster that answers, except of one that only a file's name calls the
+// management cluster: it may be any cluster. It fails with fault.CleanupRefused if it cannot check or acquire a lease.
+// With Forced, only the end of ctx is an error. Alone waits for a holder that shows no sign of life: half a minute, or
+// with Leases until its lease has expired. With Leases and Forced it waits less.
 func (o Observer) Alone(ctx context.Context, plan Plan) error {
 	bootstrap, management := o.alone(ctx, plan)
 	if ctx.Err() != nil {
@@ -48,14 +48,23 @@ func (o Observer) alone(ctx context.Context, plan Plan) (bootstrap, management e
 	names := o.names()
 	var checks sync.WaitGroup
 	checks.Go(func() {
-		if c := names.ConnectManagement(reaching, plan.hasBalancer(o.Target)); c != nil {
-			management = o.exclude(ctx, c)
+		for i, c := range names.ConnectManagement(reaching, plan.hasBalancer(o.Target)) {
+			where := clusters.LeasedIn(c.Name)
+			if i > 0 { // it distinguishes leases
+				where += " at " + c.Config.Host
+			}
+			switch err := o.exclude(ctx, c, where); {
+			case err != nil && management != nil:
+				management = fmt.Errorf("%w; %w", management, err)
+			case err != nil:
+				management = err
+			}
 		}
 	})
 	if plan.hasBootstrap() {
 		found := names.ConnectBootstrap(reaching)
 		if found.Cluster != nil {
-			bootstrap = o.exclude(ctx, found.Cluster)
+			bootstrap = o.exclude(ctx, found.Cluster, clusters.LeasedIn(found.Cluster.Name))
 		} else if side := bootstrapOf(found, o.Target); side.state == bootstrapBusy {
 			bootstrap = side.err
 		}
@@ -64,9 +73,10 @@ func (o Observer) alone(ctx context.Context, plan Plan) (bootstrap, management e
 	return bootstrap, management
 }
 
-// exclude acquires the lease in a cluster. Without Leases it checks whether another run holds it.
-func (o Observer) exclude(ctx context.Context, c *kube.Cluster) error {
-	r := lease.Request{Config: c.Config, Where: clusters.LeasedIn(c.Name),
+// exclude acquires the lease in a cluster, which messages call where. Without Leases it checks whether another run
+// holds it.
+func (o Observer) exclude(ctx context.Context, c *kube.Cluster, where string) error {
+	r := lease.Request{Config: c.Config, Where: where,
 		Name: lease.Name(o.Target.Namespace, o.Target.Cluster), Timing: cmp.Or(o.Timing, lease.DefaultTiming()),
 		Waiting: o.Waiting, Forced: o.Forced}
 	id, err := lease.ID(o.StateFolder)

@@ -12,10 +12,15 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
@@ -142,6 +147,59 @@ func TestARunThatBeginsMeanwhileIsSeen(t *testing.T) {
 				t.Errorf("the run that was refused for ended: %v", context.Cause(alice))
 			}
 		})
+	}
+}
+
+// Two clusters count as the management cluster: the one of the state folder, and the one of --kubeconfig, which holds
+// the Cluster. A run that works on either of them is seen.
+func TestTwoClustersCountAsTheManagementCluster(t *testing.T) {
+	definitions, err := apiserver.ClusterAPIDefinitions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := apiserver.Start(definitions...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Stop() })
+	for name, server := range map[string]*apiserver.Server{"of the state folder": managementServer,
+		"of --kubeconfig": other} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nil, managementServer.Kubeconfig())
+			w.observer.Kubeconfig = filepath.Join(t.TempDir(), "other")
+			if err := os.WriteFile(w.observer.Kubeconfig, other.Kubeconfig(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			createCluster(t, other, w.observer.Target)
+			w.up(t, server, "management")
+			if err := w.observer.Alone(w.ctx, w.plan(t)); fault.CodeOf(err) != fault.Busy ||
+				!strings.Contains(err.Error(), "alice@one (1) holds the lock on the management cluster") {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// createCluster creates the target's Cluster, with its namespace.
+func createCluster(t *testing.T, server *apiserver.Server, target cleanup.Target) {
+	t.Helper()
+	client := dynamic.NewForConfigOrDie(configOf(t, server.Kubeconfig()))
+	for _, o := range []struct {
+		resource schema.GroupVersionResource
+		object   map[string]any
+	}{
+		{corev1.SchemeGroupVersion.WithResource("namespaces"), map[string]any{"apiVersion": "v1", "kind": "Namespace",
+			"metadata": map[string]any{"name": target.Namespace}}},
+		{clusterv1.GroupVersion.WithResource("clusters"), map[string]any{
+			"apiVersion": clusterv1.GroupVersion.String(), "kind": "Cluster",
+			"metadata": map[string]any{"name": target.Cluster, "namespace": target.Namespace},
+			"spec":     map[string]any{"controlPlaneEndpoint": map[string]any{"host": "192.0.2.1", "port": int64(6443)}}}},
+	} {
+		object := &unstructured.Unstructured{Object: o.object}
+		if _, err := client.Resource(o.resource).Namespace(object.GetNamespace()).Create(t.Context(), object,
+			metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -50,12 +50,14 @@ func (n ByName) SeeManagement(ctx context.Context, balancer bool) []Answer {
 	return all
 }
 
-// ConnectManagement connects to the management cluster: the first cluster that holds the Cluster, or else the first one
-// whose kubeconfig is proven. It returns nil if no such cluster answers.
-func (n ByName) ConnectManagement(ctx context.Context, balancer bool) *kube.Cluster {
-	var proven *kube.Cluster
+// ConnectManagement connects to the clusters that count as the management cluster: each one that answers and holds the
+// Cluster, or whose kubeconfig is proven. Several kubeconfigs of one cluster give one connection.
+func (n ByName) ConnectManagement(ctx context.Context, balancer bool) []*kube.Cluster {
+	var counted []*kube.Cluster
 	for _, a := range slices.Backward(n.named()) { // the kubeconfig of `up` first
-		if a.Err != nil {
+		if a.Err != nil || slices.ContainsFunc(counted, func(c *kube.Cluster) bool {
+			return kube.SameCluster(c.Kubeconfig, a.kubeconfig)
+		}) {
 			continue
 		}
 		c, err := n.reach(ctx, a.kubeconfig, balancer)
@@ -64,14 +66,11 @@ func (n ByName) ConnectManagement(ctx context.Context, balancer bool) *kube.Clus
 		}
 		all, err := capi.Clusters(ctx, c, "")
 		isOwn := func(held capi.Cluster) bool { return n.IsOwnCluster(held.Object) }
-		if err == nil && slices.ContainsFunc(all, isOwn) {
-			return c
-		}
-		if a.Proven && proven == nil {
-			proven = c
+		if a.Proven || err == nil && slices.ContainsFunc(all, isOwn) {
+			counted = append(counted, c)
 		}
 	}
-	return proven
+	return counted
 }
 
 // named returns the kubeconfigs that exist, without their clusters' answers.

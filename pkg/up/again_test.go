@@ -219,3 +219,22 @@ func TestTheBootstrapClusterIsMadeAfterALookThatAllowsIt(t *testing.T) {
 		}
 	}
 }
+
+// The first run with a bootstrap cluster of the user's own finds that cluster, and resumes nothing.
+func TestWhatCountsAsResumed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		b     clusters.BootstrapState
+		given bool
+		want  bool
+	}{
+		"nothing exists":                     {clusters.BootstrapAbsent, false, false},
+		"a bootstrap cluster of a run":       {clusters.BootstrapEmpty, false, true},
+		"the user's own, empty":              {clusters.BootstrapEmpty, true, false},
+		"the user's own, holds a definition": {clusters.BootstrapActive, true, true},
+	} {
+		o := seen(tc.b, clusters.ManagementAbsent)
+		if got := resumes(o, judge(o, thisRun), tc.given); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

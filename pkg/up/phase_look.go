@@ -3,6 +3,7 @@ package up
 import (
 	"context"
 
+	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -36,7 +37,13 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if v.warning != "" {
 		report.Warn("%s", v.warning)
 	}
-	*l.resumes = v.decision != fresh
+	*l.resumes = resumes(o, v, l.decider.BootstrapKubeconfig != "")
 	report.Progress("%s", v.reason)
 	return l.decider.UseAndSave(o)
+}
+
+// resumes reports whether an earlier run left something. given means that the bootstrap cluster is the user's own: it
+// is there before the first run.
+func resumes(o clusters.Observation, v verdict, given bool) bool {
+	return v.decision != fresh && !(given && o.Bootstrap.State == clusters.BootstrapEmpty && v.decision == beforePivot)
 }
