@@ -18,7 +18,7 @@ var floors = [][]string{
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease",
 		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions", "clusters"},
 	// verbs: what a user asks for
-	{"up", "down", "pivot", "restore", "cleanup", "evidence", "diagnose", "status", "drift"},
+	{"up", "down", "pivot", "restore", "cleanup", "evidence", "diagnose", "status", "drift", "workload"},
 	// wiring
 	{"cli"},
 }
@@ -144,6 +144,8 @@ var arrows = map[string]rule{
 	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "clusters",
 		"provider", "readiness", "redact", "unpack"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
+	"workload": {[]string{"environment", "fault", "flux", "kube", "owned", "pipeline", "rollout"},
+		"a workload cluster is a release in a management cluster that somebody else has found"},
 	"status": {[]string{"capi", "environment", "fault", "flux", "health", "kube", "oneline", "readiness", "rollout",
 		"up"},
 		"it says what up would make of what it sees, lists what is there, and compares the values that the cluster " +
@@ -165,7 +167,7 @@ var arrows = map[string]rule{
 		"definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline", "docker", "kind", "kube", "flux", "capi", "parts", "up",
 		"rollout", "down", "restore", "clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status",
-		"drift", "manifests", "redact", "sylva", "trace", "root", "wholefile"},
+		"drift", "manifests", "redact", "sylva", "trace", "root", "wholefile", "workload"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it

@@ -29,21 +29,22 @@ func (o *applyOptions) of(env *environment.Environment) (*environment.Environmen
 	if err != nil {
 		return nil, nil, err
 	}
-	env, _, err = asApplied(env, opened, mirrors)
+	env, _, err = asApplied(env, opened, mirrors, env.ClusterName())
 	return env, opened, err
 }
 
 // asApplied adds to the values of the environment what the bundle, which may be nil, and the mirrors need. It also
-// returns the mirrors of both.
-func asApplied(env *environment.Environment, opened *bundle.Bundle, mirrors []oci.Mirror) (*environment.Environment,
-	[]oci.Mirror, error) {
+// returns the mirrors of both. management is the name of the management cluster, which the registry
+// is beside.
+func asApplied(env *environment.Environment, opened *bundle.Bundle, mirrors []oci.Mirror, management string) (
+	*environment.Environment, []oci.Mirror, error) {
 	var err error
 	if opened != nil {
 		// a bundle may hold another release of a component
 		if env, err = env.WithOverrides(bundleValues(opened, env.KubernetesVersion())); err != nil {
 			return nil, nil, err
 		}
-		if mirrors, err = withBundle(mirrors, opened, env.ClusterName()); err != nil {
+		if mirrors, err = withBundle(mirrors, opened, management); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -142,7 +142,7 @@ func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink
 			return nil, err
 		}
 	}
-	if env, mirrors, err = asApplied(env, opened, mirrors); err != nil {
+	if env, mirrors, err = asApplied(env, opened, mirrors, env.ClusterName()); err != nil {
 		return nil, err
 	}
 	if env, err = env.WithGitHost(o.gitHost()); err != nil {

@@ -38,7 +38,7 @@ func (e *Environment) Changes(given Objects) ([]Change, error) {
 	before, after := *e, *e
 	before.settle(last)
 	after.settle(e.stored) // a login that is not stored is not compared
-	changes := differences("", before.settled[Management], after.settled[Management], secretPaths(last, e.stored))
+	changes := differences("", before.settled[e.lasting()], after.settled[e.lasting()], secretPaths(last, e.stored))
 	changes = append(changes, before.withoutComponents(e)...)
 	for i := range changes {
 		if changes[i].TakesAway = takesAway(changes[i], before.spec.Cluster,
@@ -84,7 +84,7 @@ func sameProviders(before, after Cluster) bool {
 // so.
 func (e *Environment) onlyByShell(key string, before *Environment) string {
 	v, from := e.shellValueAt(strings.Split(key, "."))
-	old, there := below(before.settled[Management], v.keys)
+	old, there := below(before.settled[e.lasting()], v.keys)
 	if !from || !there || len(v.set) == 0 || !e.replacesMachines(v, old) {
 		return ""
 	}
@@ -125,8 +125,8 @@ func rke2Release(version string) int {
 // withoutComponents returns the components that e has and after has not. If either is not known, it returns one change
 // that says so.
 func (e *Environment) withoutComponents(after *Environment) []Change {
-	had, err := e.Components(Management)
-	has, errAfter := after.Components(Management)
+	had, err := e.Components(e.lasting())
+	has, errAfter := after.Components(e.lasting())
 	// this version of the chart does not accept what the cluster was given
 	if err := errors.Join(err, errAfter); err != nil {
 		return []Change{{Key: "components", From: "not known", To: strconv.Itoa(len(has)),

@@ -21,8 +21,8 @@ const ReleaseName = "telco-cloud-init"
 
 const chartFolder = "charts/telco-cloud-init"
 
-// loadChart reads the chart and its bootstrap.values.yaml from the content.
-func loadChart(content fs.FS) (*helm.Chart, []byte, error) {
+// loadChart reads the chart from the content, and the values of those phases that have a file of their own.
+func loadChart(content fs.FS) (*helm.Chart, map[Phase][]byte, error) {
 	files := map[string][]byte{}
 	err := fs.WalkDir(content, chartFolder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -41,7 +41,11 @@ func loadChart(content fs.FS) (*helm.Chart, []byte, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("load %s: %w", chartFolder, err)
 	}
-	return loaded, files["bootstrap.values.yaml"], nil
+	phased := map[Phase][]byte{}
+	for _, phase := range []Phase{Bootstrap, Workload} {
+		phased[phase] = files[string(phase)+".values.yaml"]
+	}
+	return loaded, phased, nil
 }
 
 // putDefinitions gives the chart the hashes of the definitions next to it, if any, whatever its own file says. The
@@ -62,9 +66,13 @@ func (e *Environment) Values(phase Phase) map[string]any { return copyMap(e.sett
 func (e *Environment) settle(effective documents) {
 	e.effective = effective.normalized()
 	e.stored, e.rendered = e.effective, nil
-	e.settled = map[Phase]map[string]any{Bootstrap: e.coalesced(Bootstrap), Management: e.coalesced(Management)}
-	e.spec, e.git = decode[Spec](e.settled[Management]), decode[gitValues](e.settled[Management])
-	cluster, _ := e.settled[Management]["cluster"].(map[string]any)
+	e.settled = map[Phase]map[string]any{}
+	for _, phase := range e.phases() {
+		e.settled[phase] = e.coalesced(phase)
+	}
+	lasting := e.settled[e.lasting()]
+	e.spec, e.git = decode[Spec](lasting), decode[gitValues](lasting)
+	cluster, _ := lasting["cluster"].(map[string]any)
 	openstack, _ := cluster["openstack"].(map[string]any)
 	e.openstack = decode[openStackValues](openstack)
 }
@@ -82,14 +90,33 @@ func (e *Environment) coalesced(phase Phase) map[string]any {
 // given are the values as the HelmRelease passes them to the chart.
 func (e *Environment) given(phase Phase) map[string]any {
 	values := map[string]any{}
-	if phase == Bootstrap {
-		values, _ = helm.ReadValues(e.bootstrap)
+	if own := e.phased[phase]; len(own) > 0 {
+		values, _ = helm.ReadValues(own)
 	}
 	return merge(merge(values, e.effective.merged()), map[string]any{"phase": string(phase)})
 }
 
-// release is what templates see of the HelmRelease.
-var release = helm.Release{Name: ReleaseName, Namespace: Namespace}
+// phases are the phases of the chart in which the environment is used.
+func (e *Environment) phases() []Phase {
+	if e.workload {
+		return []Phase{Workload}
+	}
+	return []Phase{Bootstrap, Management}
+}
+
+// lasting is the phase of the cluster that stays.
+func (e *Environment) lasting() Phase {
+	phases := e.phases()
+	return phases[len(phases)-1]
+}
+
+// release is what templates see of the HelmRelease of a phase.
+func (e *Environment) release(phase Phase) helm.Release {
+	if phase == Workload {
+		return helm.Release{Name: e.ClusterName(), Namespace: e.ClusterNamespace()}
+	}
+	return helm.Release{Name: ReleaseName, Namespace: Namespace}
+}
 
 // Render returns the objects that the chart makes in a phase. overrides is the HelmRelease's own spec.values, which win
 // over all others. The error is a fault.

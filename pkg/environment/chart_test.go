@@ -36,7 +36,8 @@ func chartOnDisk(t *testing.T) string {
 
 func TestChartLints(t *testing.T) {
 	folder := chartOnDisk(t)
-	for name, file := range map[string]string{"defaults": "values.yaml", "bootstrap": "bootstrap.values.yaml"} {
+	for name, file := range map[string]string{"defaults": "values.yaml", "bootstrap": "bootstrap.values.yaml",
+		"workload": "workload.values.yaml"} {
 		values, err := chartutil.ReadValuesFile(filepath.Join(folder, file))
 		if err != nil {
 			t.Fatal(err)

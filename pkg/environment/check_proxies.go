@@ -21,13 +21,13 @@ const noProxyPath = "proxies.no_proxy"
 func (e *Environment) checkProxies() error {
 	var problems []error
 	for _, path := range proxyPaths() {
-		value, _ := at(e.settled[Management], path)
+		value, _ := at(e.settled[e.lasting()], path)
 		if text, isText := value.(string); isText && !e.isUnknown(path) && !isProxy(text) {
 			problems = append(problems, fault.New(fault.ValuesInvalid, e.called(path)+": want http://HOST:PORT",
 				proxyHint(text)))
 		}
 	}
-	value, _ := at(e.settled[Management], noProxyPath)
+	value, _ := at(e.settled[e.lasting()], noProxyPath)
 	text, _ := value.(string)
 	if wrong := notDirect(text); len(wrong) > 0 && !e.isUnknown(noProxyPath) {
 		message := e.called(noProxyPath) + ": want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8"

@@ -17,10 +17,11 @@ import (
 // Phase is the cluster in which the chart is installed. It is the chart's value `phase`.
 type Phase string
 
-// The two clusters of `up`.
+// The two clusters of `up`, and a workload cluster. The release of the last is in the management cluster.
 const (
 	Bootstrap  Phase = "bootstrap"
 	Management Phase = "management"
+	Workload   Phase = "workload"
 )
 
 // Options specifies what to load. Name and Content are required.
@@ -35,6 +36,8 @@ type Options struct {
 	// Derive finds the value of a variable that Variables does not have, or has only as empty: for example credentials
 	// that other tools keep elsewhere. It is called only for variables that the files use. Nil derives none.
 	Derive func(ctx context.Context, name string) (value string, found bool, err error)
+	// Workload is for an environment of a workload cluster, in place of a management cluster.
+	Workload bool
 	// NamesOnly is for commands that need only the names of an environment: variables that are not set are empty, and
 	// values are checked with the schema, but the chart is not rendered.
 	NamesOnly bool
@@ -67,17 +70,18 @@ type Environment struct {
 	builtOn   string // see BuiltOn
 	title     string // the environment's name for its user
 	namesOnly bool
+	workload  bool
 	ranges    func(*Environment) []Range
 	chart     *helm.Chart
 	schema    *jsonschema.Schema // of the chart; nil: no values are checked with it
-	bootstrap []byte             // bootstrap.values.yaml as it is in the chart
+	phased    map[Phase][]byte   // PHASE.values.yaml as it is in the chart
 	documents documents
 	overrides map[string]any           // what cluster-init decides
 	user      map[string]any           // values files and --set
 	effective documents                // all of the above, in the three objects
 	stored    documents                // the same without an unused login: what a cluster gets
 	settled   map[Phase]map[string]any // the same as the chart sees it, including its defaults
-	spec      Spec                     // the same for the management cluster, typed
+	spec      Spec                     // the same for the cluster that lasts, typed
 	openstack openStackValues          // and those of OpenStack, with secrets
 	rendered  map[Phase]rendering      // what the chart renders with valid values; nil: not rendered
 	noProxy   map[Phase]string         // see NoProxy
@@ -99,7 +103,7 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	loaded, bootstrapValues, err := loadChart(options.Content)
+	loaded, phased, err := loadChart(options.Content)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +119,8 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 		return nil, all // there are no values to check
 	}
 	env := &Environment{name: name, argument: options.Name, builtOn: builtOn, title: title(options.Name),
-		namesOnly: options.NamesOnly, ranges: options.Ranges, chart: loaded, schema: schema,
-		bootstrap: bootstrapValues, documents: docs,
+		namesOnly: options.NamesOnly, workload: options.Workload, ranges: options.Ranges, chart: loaded,
+		schema: schema, phased: phased, documents: docs,
 		files: files, valuesFiles: valuesFiles, filled: s.filled}
 	setsErr := env.userValues(options.Sets)
 	env.resettle()

@@ -218,7 +218,7 @@ func TestAccessorsFollowTheChart(t *testing.T) {
 	if diff := cmp.Diff([]any{"management", "capd", "kubeadm", 3, 2, "x"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if text := env.BootstrapValues().Data["values.yaml"]; text == "" {
+	if text := env.PhaseValues(environment.Bootstrap).Data["values.yaml"]; text == "" {
 		t.Error("no bootstrap values")
 	}
 }

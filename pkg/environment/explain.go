@@ -61,7 +61,7 @@ func (e *Environment) chartProblems(text string, found [][]int) []error {
 
 // isUnknown reports whether the value at a dotted path is unknown because a variable in it could not be filled in.
 func (e *Environment) isUnknown(path string) bool {
-	value, _ := at(e.settled[Management], path)
+	value, _ := at(e.settled[e.lasting()], path)
 	text, _ := value.(string)
 	return strings.Contains(text, unknownValue)
 }

@@ -120,13 +120,13 @@ var namesLogin = regexp.MustCompile(`git_auth_default|\.Values\s*[^.\s]`)
 // mayUseLogin reports whether the chart may use the default login. If it may, only rendering shows whether it does,
 // which costs some milliseconds.
 func (e *Environment) mayUseLogin() bool {
-	templates, err := json.Marshal(e.settled[Management]["components"])
+	templates, err := json.Marshal(e.settled[e.lasting()]["components"])
 	return err != nil || len(e.git.Repositories) > 0 || len(e.git.Auth.RegistryHosts) > 0 || namesLogin.Match(templates)
 }
 
 // rendersAs reports whether the chart makes the same objects from another environment, in both phases.
 func (e *Environment) rendersAs(other *Environment) (bool, error) {
-	for _, phase := range []Phase{Bootstrap, Management} {
+	for _, phase := range e.phases() {
 		objects, err := e.Render(phase, nil)
 		if err != nil {
 			return false, err

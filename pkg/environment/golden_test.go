@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -97,10 +98,18 @@ func everyEnvironment(t *testing.T) map[string]environment.Options {
 	return all
 }
 
+// asWorkload returns the options of the workload cluster team-a/shop with the same environment.
+func asWorkload(options environment.Options) environment.Options {
+	options.Workload = true
+	options.Sets = append(slices.Clone(options.Sets), "cluster.name=shop", "cluster.namespace=team-a")
+	return options
+}
+
 func TestGoldenRenders(t *testing.T) {
 	for name, options := range everyEnvironment(t) {
-		env := load(t, options)
-		for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
+		management, workload := load(t, options), load(t, asWorkload(options))
+		for phase, env := range map[environment.Phase]*environment.Environment{environment.Bootstrap: management,
+			environment.Management: management, environment.Workload: workload} {
 			t.Run(name+"/"+string(phase), func(t *testing.T) {
 				objects, err := env.Render(phase, nil)
 				if err != nil {

@@ -59,7 +59,7 @@ func valuesFlags(t *testing.T, env *environment.Environment, phase environment.P
 	texts := [][]byte{[]byte(objects.Values.Data[environment.ValuesKey]), objects.Secrets.Data[environment.ValuesKey],
 		objects.InfraSecrets.Data[environment.ValuesKey]}
 	if phase == environment.Bootstrap {
-		texts = append([][]byte{[]byte(env.BootstrapValues().Data[environment.ValuesKey])}, texts...)
+		texts = append([][]byte{[]byte(env.PhaseValues(environment.Bootstrap).Data[environment.ValuesKey])}, texts...)
 	}
 	var flags []string
 	for _, text := range texts {

@@ -36,7 +36,7 @@ func TestKeys(t *testing.T) {
 		"cluster.registry_mirrors":        "list of map; default []; required false; allowed []",
 		"cluster.registry_mirrors[].host": "string; default <nil>; required true; allowed []",
 		"components.NAME.enabled": "one of the allowed words; default <nil>; required false; allowed [true " +
-			"false bootstrap-only management-only]",
+			"false bootstrap-only management-only workload-only]",
 		"components.NAME.dependsOn": "list of string; default <nil>; required false; allowed []",
 	} {
 		k := found[path]

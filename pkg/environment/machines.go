@@ -61,7 +61,7 @@ func (e *Environment) definition() (*unstructured.Unstructured, error) {
 	unchecked.chart = e.chart.Only(func(template string) bool {
 		return isNamedTemplates(template) || template == "templates/kustomizations.yaml"
 	})
-	objects, err := unchecked.Render(Management, nil)
+	objects, err := unchecked.Render(e.lasting(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,9 @@ import (
 // checkNeeded refuses an environment without a component that every management cluster needs: `up` would wait for ever.
 // It omits what chart, the chart's own error, reports.
 func (e *Environment) checkNeeded(chart error) error {
+	if e.workload {
+		return e.checkNeededByWorkload()
+	}
 	var problems []error
 	bootstrap := map[string]string{"kubeadm": "cabpk", "rke2": "cabpr"}[e.spec.Cluster.BootstrapProvider]
 	for _, name := range []string{"cert-manager", "capi", bootstrap, e.InfraProvider(), "cluster"} {
@@ -39,9 +42,25 @@ func (e *Environment) checkNeeded(chart error) error {
 	return fault.Join(problems...)
 }
 
+// checkNeededByWorkload refuses an environment of a workload cluster without the component that defines it.
+func (e *Environment) checkNeededByWorkload() error {
+	if e.enabled(Workload, "cluster") {
+		return nil
+	}
+	const enabled = "components.cluster.enabled"
+	return fault.New(fault.ComponentUnknown, fmt.Sprintf("%scomponent %q is not enabled, and without it there is no "+
+		"workload cluster (%s)", e.whence(enabled), "cluster", enabled), "Enable it: --set "+enabled+"=true.")
+}
+
 // enabled reports whether a component is enabled in a phase, as the chart's template telco-cloud-init.enabled does.
 func (e *Environment) enabled(phase Phase, name string) bool {
 	value, _ := at(e.settled[phase], "components."+name+".enabled")
 	text := fmt.Sprint(value)
+	if phase == Workload {
+		part, _ := at(e.settled[phase], "components."+name+".workload")
+		if part != true {
+			return false
+		}
+	}
 	return text == "true" || text == string(phase)+"-only"
 }

@@ -1,6 +1,8 @@
 package environment
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -8,9 +10,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// BootstrapValuesName is the ConfigMap with the chart's bootstrap.values.yaml, for sources from which Flux cannot read
+// bootstrapValuesName is the ConfigMap with the chart's bootstrap.values.yaml, for sources from which Flux cannot read
 // it.
-const BootstrapValuesName = "telco-cloud-init-bootstrap-values"
+const bootstrapValuesName = "telco-cloud-init-bootstrap-values"
 
 // DebugValuesName is the ConfigMap in which the chart shows its values, with debug_values.
 const DebugValuesName = "telco-cloud-init-debug-values"
@@ -47,10 +49,16 @@ func (e *Environment) Objects() (Objects, error) {
 	}, nil
 }
 
-// BootstrapValues returns the ConfigMap BootstrapValuesName, which the HelmRelease of the bootstrap cluster reads
-// before all other values.
-func (e *Environment) BootstrapValues() *corev1.ConfigMap {
-	return e.configMap(BootstrapValuesName, string(e.bootstrap))
+// PhaseValues is the ConfigMap with the chart's own values of a phase, which the HelmRelease reads before all others.
+// The management cluster has none: nil.
+func (e *Environment) PhaseValues(phase Phase) *corev1.ConfigMap {
+	switch phase {
+	case Bootstrap:
+		return e.configMap(bootstrapValuesName, string(e.phased[phase]))
+	case Workload:
+		return e.configMap("phase-values", string(e.phased[phase]))
+	}
+	return nil
 }
 
 func (e *Environment) configMap(name, text string) *corev1.ConfigMap {
@@ -70,6 +78,10 @@ func (e *Environment) secret(name string, text []byte) *corev1.Secret {
 }
 
 func (e *Environment) meta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Name: name, Namespace: Namespace,
+	namespace := Namespace
+	if e.workload { // a namespace may hold several
+		name, namespace = e.ClusterName()+"-"+strings.TrimPrefix(name, "management-cluster-"), e.ClusterNamespace()
+	}
+	return metav1.ObjectMeta{Name: name, Namespace: namespace,
 		Labels: map[string]string{owned.ClusterLabel: e.ClusterName()}}
 }

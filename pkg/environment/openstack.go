@@ -137,7 +137,7 @@ func (e *Environment) OpenStack() OpenStack {
 		Network:       OpenStackNetwork{Network: values.Network, Subnet: values.Subnet, Router: values.Router},
 		APIServer:     values.APIServer,
 		LoadBalancers: values.LoadBalancers,
-		CinderCSI:     e.enabled(Management, "cinder-csi"),
+		CinderCSI:     e.enabled(e.lasting(), "cinder-csi"),
 	}
 	if values.WorkerAvailabilityZone != "" {
 		cloud.Workers.AvailabilityZones = []string{values.WorkerAvailabilityZone}

@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,9 +27,9 @@ func (o Origin) In(values map[string]any) any {
 // Origins returns all values that the chart uses in a phase, in the order of their paths, each with its place.
 func (e *Environment) Origins(phase Phase) []Origin {
 	layers := e.layers()
-	if phase == Bootstrap {
-		bootstrap, _ := helm.ReadValues(e.bootstrap) // a test reads it
-		own := layer{name: e.title + ", bootstrap.values.yaml of the chart", values: bootstrap}
+	if file := e.phased[phase]; len(file) > 0 {
+		values, _ := helm.ReadValues(file) // a test reads it
+		own := layer{name: fmt.Sprintf("%s, %s.values.yaml of the chart", e.title, phase), values: values}
 		layers = append(layers[:len(layers)-1:len(layers)-1], own, layers[len(layers)-1])
 	}
 	var origins []Origin

@@ -4,7 +4,7 @@ package environment
 func (e *Environment) ComponentPaths() ([]string, error) {
 	seen := map[string]bool{}
 	var paths []string
-	for _, phase := range []Phase{Bootstrap, Management} {
+	for _, phase := range e.phases() {
 		components, err := e.Components(phase)
 		if err != nil {
 			return nil, err

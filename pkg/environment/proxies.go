@@ -17,7 +17,7 @@ func (e *Environment) accept() error {
 		return err
 	}
 	lists := map[Phase]string{}
-	for _, phase := range []Phase{Bootstrap, Management} {
+	for _, phase := range e.phases() {
 		list, err := e.renderTemplate(phase, "controllerNoProxy")
 		if err != nil {
 			return err
@@ -30,7 +30,7 @@ func (e *Environment) accept() error {
 
 // DockerConfig is a ~/.docker/config.json with the logins for image registries. Nil means there is none.
 func (e *Environment) DockerConfig() ([]byte, error) {
-	text, err := e.renderTemplate(Management, "dockerConfig")
+	text, err := e.renderTemplate(e.lasting(), "dockerConfig")
 	if text == "" {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (e *Environment) DockerConfig() ([]byte, error) {
 // Warnings are what the user should know about the requested values, one sentence each, in the order of the chart.
 func (e *Environment) Warnings() ([]string, error) {
 	var all []string
-	for _, phase := range []Phase{Bootstrap, Management} {
+	for _, phase := range e.phases() {
 		text, err := e.renderTemplate(phase, "warnings")
 		if err != nil {
 			return nil, err

@@ -4,7 +4,7 @@ import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 // ReadsGit reports whether any component, in either phase, is read from its own Git repository.
 func (e *Environment) ReadsGit() (bool, error) {
-	for _, phase := range []Phase{Bootstrap, Management} {
+	for _, phase := range e.phases() {
 		objects, err := e.Render(phase, nil)
 		if err != nil {
 			return false, err

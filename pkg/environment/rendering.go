@@ -34,11 +34,11 @@ func reading(chart *helm.Chart, names ...string) *helm.Chart {
 	return chart
 }
 
-// renderAll renders both phases, and the named templates in them.
+// renderAll renders all phases of the environment, and the named templates in them.
 func (e *Environment) renderAll() (map[Phase]rendering, error) {
 	all := map[Phase]rendering{}
 	chart := reading(e.chart, namedTemplates()...)
-	for _, phase := range []Phase{Bootstrap, Management} {
+	for _, phase := range e.phases() {
 		r, err := e.render(phase, chart, e.given(phase))
 		if err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func (e *Environment) renderAll() (map[Phase]rendering, error) {
 }
 
 func (e *Environment) render(phase Phase, chart *helm.Chart, given map[string]any) (rendering, error) {
-	files, err := chart.Render(release, given)
+	files, err := chart.Render(e.release(phase), given)
 	if err != nil {
 		return rendering{}, fault.Join(e.explain(phase, err)...)
 	}

@@ -44,7 +44,7 @@ func (e *Environment) checkTemplates() error {
 	actions := 0
 	var problems []error
 	seen := map[string]bool{}
-	for _, phase := range []Phase{Bootstrap, Management} {
+	for _, phase := range e.phases() {
 		components, _ := e.settled[phase]["components"].(map[string]any)
 		if len(components) > mostComponents {
 			return fault.New(fault.ValuesInvalid, fmt.Sprintf("%scomponents has more than %d entries",

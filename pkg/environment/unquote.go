@@ -27,7 +27,7 @@ func (e *Environment) mayQuote(path, value string) bool {
 
 // scalarAt returns the text of the value at a path. Empty means there is none, or it is a map or a list.
 func (e *Environment) scalarAt(path string) string {
-	switch value, _ := at(e.settled[Management], path); value.(type) {
+	switch value, _ := at(e.settled[e.lasting()], path); value.(type) {
 	case nil, map[string]any, []any:
 		return ""
 	default:

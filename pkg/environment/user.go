@@ -62,7 +62,7 @@ func (e *Environment) userValues(sets []string) error {
 	}
 	// Helm applies --set to the merged values, so that list[0].key changes one entry of an existing list. Only what was
 	// named is kept of the result.
-	full := merge(merge(e.coalesced(Management), e.documents.merged()), e.user)
+	full := merge(merge(e.coalesced(e.lasting()), e.documents.merged()), e.user)
 	var problems []error
 	for _, set := range sets {
 		for _, target := range []map[string]any{e.sets, full} {

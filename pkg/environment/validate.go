@@ -6,7 +6,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// validate returns the mistakes in the effective values in either phase, each once. Without mistakes it keeps what the
+// validate returns the mistakes in the effective values in any phase, each once. Without mistakes it keeps what the
 // chart renders. Rendering stops at its first error: if there is one, or a mistake elsewhere, only the chart's own
 // checks run.
 func (e *Environment) validate() error {
@@ -14,9 +14,12 @@ func (e *Environment) validate() error {
 		return err
 	}
 	if e.namesOnly {
-		return e.unquote(fault.Join(e.checkNames(), e.checkSchema(e.settled[Management])))
+		return e.unquote(fault.Join(e.checkNames(), e.checkSchema(e.settled[e.lasting()])))
 	}
-	schema := fault.Join(e.checkSchema(e.settled[Bootstrap]), e.checkSchema(e.settled[Management]))
+	var schema error
+	for _, phase := range e.phases() {
+		schema = fault.Join(schema, e.checkSchema(e.settled[phase]))
+	}
 	before := fault.Join(e.checkNames(), schema)
 	after := fault.Join(e.checkNetworks(), e.checkMirrors(), e.checkProxies())
 	var all map[Phase]rendering
@@ -35,7 +38,7 @@ func (e *Environment) validate() error {
 }
 
 // inPhase matches the phase in a message of the chart.
-var inPhase = regexp.MustCompile(` in phase (bootstrap|management)`)
+var inPhase = regexp.MustCompile(` in phase (bootstrap|management|workload)`)
 
 // checkTemplate matches the chart's templates that only check values, and their dependencies.
 var checkTemplate = regexp.MustCompile(`/_[^/]*\.tpl$|/validate\.yaml$`)
@@ -46,8 +49,8 @@ func (e *Environment) checkChart(fits bool) error {
 	checks := e.chart.Only(checkTemplate.MatchString)
 	var problems []error
 	seen := map[string]bool{}
-	for _, phase := range []Phase{Bootstrap, Management} {
-		_, err := checks.Render(release, e.given(phase))
+	for _, phase := range e.phases() {
+		_, err := checks.Render(e.release(phase), e.given(phase))
 		if err == nil || !fits && !chartFailure.MatchString(err.Error()) {
 			continue
 		}

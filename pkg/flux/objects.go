@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -98,28 +99,31 @@ func GitRepository(g GitSource) *sourcev1.GitRepository {
 	return r
 }
 
-// Release specifies the telco-cloud-init HelmRelease.
+// Release specifies a HelmRelease of the chart telco-cloud-init. Without names it is the cluster's own.
 type Release struct {
-	FromGit    bool              // chart and values files from the GitRepository; else from ChartSource
-	ValuesFrom []ValuesReference // in the order in which they are merged
-	ValueFiles []string          // of the chart, only with FromGit
-	Values     map[string]any    // last: what cluster-init itself decides
+	Namespace, Name string
+	Chart           string            // name of the source of the chart, in the same namespace
+	FromGit         bool              // chart and values files from a GitRepository; else from an OCIRepository
+	ValuesFrom      []ValuesReference // in the order in which they are merged
+	ValueFiles      []string          // of the chart, only with FromGit
+	Values          map[string]any    // last: what cluster-init itself decides
 }
 
 // ValuesReference names a ConfigMap or a Secret whose key values.yaml is merged into the values.
 type ValuesReference struct{ Kind, Name string }
 
-// HelmRelease returns the telco-cloud-init HelmRelease.
+// HelmRelease returns the HelmRelease.
 func HelmRelease(r Release) (*helmv2.HelmRelease, error) {
 	values, err := json.Marshal(r.Values)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the values of the HelmRelease %s: %w", ReleaseName, err)
 	}
 	hr := &helmv2.HelmRelease{
-		ObjectMeta: metav1.ObjectMeta{Name: ReleaseName, Namespace: Namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: cmp.Or(r.Name, ReleaseName),
+			Namespace: cmp.Or(r.Namespace, Namespace)},
 		Spec: helmv2.HelmReleaseSpec{
 			Interval:    metav1.Duration{Duration: 10 * time.Minute},
-			ReleaseName: ReleaseName,
+			ReleaseName: cmp.Or(r.Name, ReleaseName),
 			Values:      &apiextensionsv1.JSON{Raw: values},
 			// The Kustomizations are watched individually: Helm's own wait would only hide which one is stuck.
 			Install: &helmv2.Install{DisableWait: true, Remediation: &helmv2.InstallRemediation{Retries: 3}},
@@ -132,11 +136,11 @@ func HelmRelease(r Release) (*helmv2.HelmRelease, error) {
 			ReconcileStrategy: sourcev1.ReconcileStrategyRevision,
 			ValuesFiles:       r.ValueFiles,
 			SourceRef: helmv2.CrossNamespaceObjectReference{Kind: sourcev1.GitRepositoryKind,
-				Name: ReleaseName},
+				Name: cmp.Or(r.Chart, ReleaseName)},
 		}}
 	} else {
 		hr.Spec.ChartRef = &helmv2.CrossNamespaceSourceReference{Kind: sourcev1.OCIRepositoryKind,
-			Name: ChartSourceName}
+			Name: cmp.Or(r.Chart, ChartSourceName)}
 	}
 	for _, ref := range r.ValuesFrom {
 		hr.Spec.ValuesFrom = append(hr.Spec.ValuesFrom, meta.ValuesReference{Kind: ref.Kind, Name: ref.Name,

@@ -34,7 +34,7 @@ var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Ver
 // is served, so that one Watch can start before any of them is installed. It also reports when all existing objects of
 // a resource were reported. It never calls changed concurrently. A custom resource without a version is watched in the
 // one that its definition serves, and so is one whose version is no longer served. namespace limits it to one
-// namespace. Empty means all, which custom resources need.
+// namespace. Empty means all.
 func (c *Cluster) Watch(ctx context.Context, namespace string, resources []schema.GroupVersionResource,
 	changed func(Change)) error {
 	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(c.Dynamic, 0, namespace, nil)
@@ -81,7 +81,10 @@ func (c *Cluster) Watch(ctx context.Context, namespace string, resources []schem
 	}
 
 	served := make(chan schema.GroupVersionResource, len(resources))
-	if err := c.awaitDefinitions(ctx, factory, resources, served); err != nil {
+	definitions := dynamicinformer.NewDynamicSharedInformerFactory(c.Dynamic, 0) // they have no namespace
+	defer definitions.Shutdown()
+	defer cancel() // before Shutdown, which waits for the informer that this stops
+	if err := c.awaitDefinitions(ctx, definitions, resources, served); err != nil {
 		return err
 	}
 	for {

@@ -90,8 +90,8 @@ func values(env *environment.Environment, phase environment.Phase) ([]*unstructu
 			secret.Data[environment.ValuesKey])}, nil
 	}
 	all := []any{objects.Values, objects.Secrets, objects.InfraSecrets}
-	if phase == environment.Bootstrap {
-		all = append([]any{env.BootstrapValues()}, all...)
+	if own := env.PhaseValues(phase); own != nil {
+		all = append([]any{own}, all...)
 	}
 	return untyped(all)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // blocksGoal reports whether the wait depends on an object: a goal, or what belongs to the release in a goal's
@@ -20,7 +21,7 @@ func (v *view) blocksGoal(k Key) bool {
 		return true
 	}
 	inNamespace := slices.ContainsFunc(v.goal.Ready, func(g Key) bool { return g.Namespace == k.Namespace })
-	return inNamespace && k.Kind != "Kustomization" && ofRelease(v.objects[k])
+	return inNamespace && k.Kind != "Kustomization" && v.ofRelease(v.objects[k])
 }
 
 // excluded reports whether an object is a component that the release made. Of those that are no goal, a phase waits for
@@ -28,14 +29,18 @@ func (v *view) blocksGoal(k Key) bool {
 // change the component.
 func (v *view) excluded(k Key) bool {
 	o := v.objects[k]
-	return v.goal.Made == nil && k.Kind == kustomizev1.KustomizationKind && o != nil && made(o)
+	return v.goal.Made == nil && k.Kind == kustomizev1.KustomizationKind && o != nil && made(v.release(), o)
 }
 
 // ofRelease reports whether an object is part of the release: named as its own source and chart are, or made by it. All
 // objects of other kinds than Flux's count too.
-func ofRelease(o *unstructured.Unstructured) bool {
+func (v *view) ofRelease(o *unstructured.Unstructured) bool {
 	if o == nil {
 		return false
+	}
+	if v.goal.Release.Name != "" {
+		return made(v.goal.Release, o) || !isFlux(o) || o.GetNamespace() == v.goal.Release.Namespace &&
+			o.GetLabels()[owned.ClusterLabel] == v.goal.Release.Name
 	}
 	switch o.GetName() {
 	case flux.ReleaseName, flux.ChartSourceName, flux.Namespace + "-" + flux.ReleaseName: // the last is a HelmChart's
@@ -43,7 +48,7 @@ func ofRelease(o *unstructured.Unstructured) bool {
 			return true
 		}
 	}
-	return made(o) || !isFlux(o)
+	return made(ownRelease(), o) || !isFlux(o)
 }
 
 func isFlux(o *unstructured.Unstructured) bool {
@@ -55,7 +60,7 @@ func isFlux(o *unstructured.Unstructured) bool {
 func (v *view) noteUnmanaged(o event.Object) string {
 	k := Key{o.Kind, o.Namespace, o.Name}
 	object := v.objects[k]
-	if object == nil || !isFlux(object) || v.blocksGoal(k) || ofRelease(object) || v.remarked[k] ||
+	if object == nil || !isFlux(object) || v.blocksGoal(k) || v.ofRelease(object) || v.remarked[k] ||
 		o.State != health.Suspended && o.State != health.Failed {
 		return ""
 	}

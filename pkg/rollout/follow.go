@@ -91,6 +91,13 @@ func NewFollower(c *kube.Cluster, o Options) Follower {
 	return f
 }
 
+// NewIn follows Flux and Cluster API in one namespace of a cluster.
+func NewIn(c *kube.Cluster, namespace string, o Options) Follower {
+	f := NewFollower(c, o)
+	f.namespace = namespace
+	return f
+}
+
 // NewDeployments follows the Deployments of one namespace.
 func NewDeployments(c *kube.Cluster, namespace string, o Options) Follower {
 	f := NewFollower(c, o)
@@ -199,7 +206,7 @@ const askInterval = time.Second
 // discover finds out, once the HelmRelease is ready, what else must be ready. A failed request is no error: the next
 // call retries it, and listen detects an API server that is gone for good.
 func (f Follower) discover(ctx context.Context, v *view) error {
-	if v.goal.Made == nil || v.states[releaseKey()].State != health.Ready {
+	if v.goal.Made == nil || v.states[keyOf(v.release())].State != health.Ready {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, askInterval)

@@ -25,38 +25,47 @@ func ReleaseLabels() map[string]string {
 	return map[string]string{madeByName: flux.ReleaseName, madeByNamespace: flux.Namespace}
 }
 
-// made reports whether the release made an object.
-func made(o v1.Object) bool {
-	labels := o.GetLabels()
-	return labels[madeByName] == flux.ReleaseName && labels[madeByNamespace] == flux.Namespace
+// ownRelease is the HelmRelease of the cluster itself.
+func ownRelease() client.ObjectKey {
+	return client.ObjectKey{Namespace: flux.Namespace, Name: flux.ReleaseName}
 }
 
-// OwnedKustomizations returns the Kustomizations that the release made in a cluster, by the chart in the source, which
-// may differ from this program's. It fails if the release made none: without them no wait could end.
+// made reports whether a release made an object.
+func made(release client.ObjectKey, o v1.Object) bool {
+	labels := o.GetLabels()
+	return labels[madeByName] == release.Name && labels[madeByNamespace] == release.Namespace
+}
+
+// OwnedKustomizations returns the Kustomizations that the cluster's own release made, see MadeKustomizations.
 func OwnedKustomizations(ctx context.Context, c *kube.Cluster) ([]client.ObjectKey, error) {
+	return MadeKustomizations(ctx, c, ownRelease())
+}
+
+// MadeKustomizations returns the Kustomizations that a release made in a cluster, by the chart in the source, which
+// may differ from this program's. It fails if the release made none: without them no wait could end.
+func MadeKustomizations(ctx context.Context, c *kube.Cluster, release client.ObjectKey) ([]client.ObjectKey, error) {
 	list, err := flux.Kustomizations(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	var keys []client.ObjectKey
 	for i := range list {
-		if made(&list[i]) && list[i].DeletionTimestamp == nil {
+		if made(release, &list[i]) && list[i].DeletionTimestamp == nil {
 			keys = append(keys, client.ObjectKeyFromObject(&list[i]))
 		}
 	}
 	if len(keys) == 0 {
 		return nil, fault.New(fault.ComponentStuck,
-			fmt.Sprintf("the HelmRelease %s/%s in the %s cluster made no Kustomization", flux.Namespace,
-				flux.ReleaseName, c.Name),
-			"Check which chart it installed: kubectl -n "+flux.Namespace+" describe helmrelease "+flux.ReleaseName)
+			fmt.Sprintf("the HelmRelease %s in the %s cluster made no Kustomization", release, c.Name),
+			"Check which chart it installed: kubectl -n "+release.Namespace+" describe helmrelease "+release.Name)
 	}
 	return keys, nil
 }
 
-// madeGoals returns a Goal.Made that finds the release's Kustomizations, except for those that are left out.
-func madeGoals(c *kube.Cluster, leftOut []string) func(context.Context) ([]Key, error) {
+// madeGoals returns a Goal.Made that finds a release's Kustomizations, except for those that are left out.
+func madeGoals(c *kube.Cluster, release client.ObjectKey, leftOut []string) func(context.Context) ([]Key, error) {
 	return func(ctx context.Context) ([]Key, error) {
-		all, err := OwnedKustomizations(ctx, c)
+		all, err := MadeKustomizations(ctx, c, release)
 		var keys []Key
 		for _, k := range all {
 			if !slices.Contains(leftOut, k.Name) {

@@ -57,15 +57,14 @@ func (r Release) objects() ([]client.Object, error) {
 	}
 	objects := []client.Object{values.Values, values.Secrets, values.InfraSecrets}
 	spec := flux.Release{FromGit: r.Source.Kind == source.Git, Values: r.values()}
-	if r.Phase == environment.Bootstrap {
-		objects = append(objects, r.Environment.BootstrapValues())
-		spec.ValuesFrom = append(spec.ValuesFrom,
-			flux.ValuesReference{Kind: "ConfigMap", Name: environment.BootstrapValuesName})
+	if own := r.Environment.PhaseValues(r.Phase); own != nil {
+		objects = append(objects, own)
+		spec.ValuesFrom = append(spec.ValuesFrom, flux.ValuesReference{Kind: "ConfigMap", Name: own.Name})
 	}
 	spec.ValuesFrom = append(spec.ValuesFrom,
-		flux.ValuesReference{Kind: "ConfigMap", Name: environment.ValuesName},
-		flux.ValuesReference{Kind: "Secret", Name: environment.SecretsName},
-		flux.ValuesReference{Kind: "Secret", Name: environment.InfraSecretsName})
+		flux.ValuesReference{Kind: "ConfigMap", Name: values.Values.Name},
+		flux.ValuesReference{Kind: "Secret", Name: values.Secrets.Name},
+		flux.ValuesReference{Kind: "Secret", Name: values.InfraSecrets.Name})
 	helmRelease, err := flux.HelmRelease(spec)
 	if err != nil {
 		return nil, err
@@ -95,10 +94,10 @@ func (r Release) Apply(ctx context.Context, c *kube.Cluster, s Suspension, now t
 func (r Release) Goal(c *kube.Cluster, token string, leftOut ...string) Goal {
 	return Goal{What: "the components of the " + c.Name + " cluster", Ready: []Key{releaseKey()},
 		Handled: map[Key]string{releaseKey(): token},
-		Made:    madeGoals(c, leftOut), Revision: r.Source.Revision(r.Published)}
+		Made:    madeGoals(c, ownRelease(), leftOut), Revision: r.Source.Revision(r.Published)}
 }
 
-func releaseKey() Key { return Key{helmv2.HelmReleaseKind, flux.Namespace, flux.ReleaseName} }
+func releaseKey() Key { return keyOf(ownRelease()) }
 
 func helmRelease() *helmv2.HelmRelease {
 	return &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}

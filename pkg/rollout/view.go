@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -44,6 +45,8 @@ type Goal struct {
 	Made func(context.Context) ([]Key, error)
 	// Until, if set, must return true as well. It is called about once a second once all else is ready.
 	Until func(context.Context) bool
+	// Release is the HelmRelease that the wait is for. Empty means the cluster's own.
+	Release client.ObjectKey
 	// Revision, if set, must be part of the revision that a Kustomization of the release's source has applied.
 	Revision string
 }
@@ -68,6 +71,13 @@ type view struct {
 func newView(cluster string, g Goal) *view {
 	return &view{cluster: cluster, goal: g, objects: map[Key]*unstructured.Unstructured{},
 		states: map[Key]event.Object{}, nudged: map[Key]bool{}, listed: map[string]bool{}, remarked: map[Key]bool{}}
+}
+
+func (v *view) release() client.ObjectKey {
+	if v.goal.Release.Name == "" {
+		return ownRelease()
+	}
+	return v.goal.Release
 }
 
 // take records a change and reports whether a reader would want to see it.
@@ -208,7 +218,7 @@ func (v *view) blocked() []event.Object {
 	}
 	if len(list) == 0 {
 		for k, s := range v.states {
-			if s.State != health.Ready && ofRelease(v.objects[k]) {
+			if s.State != health.Ready && v.ofRelease(v.objects[k]) {
 				list = append(list, s)
 			}
 		}

@@ -49,6 +49,9 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- if has .Values.cluster.name (list "true" "false" "null" "yes" "no" "on" "off" "y" "n") -}}
 {{- printf "values/invalid: cluster.name is %q, which is no text in YAML\nhint: Choose another one, for example --set cluster.name=management-%s.\n" .Values.cluster.name .Values.cluster.name -}}
 {{- end -}}
+{{- if and (eq .Values.phase "workload") (gt (len .Values.cluster.name) 40) -}}
+{{- printf "values/invalid: cluster.name %q has more than 40 characters, and names of objects begin with it\nhint: Choose a shorter one.\n" .Values.cluster.name -}}
+{{- end -}}
 {{- end -}}
 
 {{/* {templates, commands} as JSON, what definitions.json says of the cluster's definition: the hash of its templates, and the kinds that have a

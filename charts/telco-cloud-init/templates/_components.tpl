@@ -3,8 +3,18 @@
 {{- $component := index .root.Values.components .name | default dict -}}
 {{- $enabled := toString $component.enabled -}}
 {{- if and (eq .name "cni") (eq .root.Values.cni "none") -}}
+{{- else if and (eq .root.Values.phase "workload") (not $component.workload) -}}
 {{- else if or (eq $enabled "true") (eq $enabled (printf "%s-only" .root.Values.phase)) -}}
 true
+{{- end -}}
+{{- end -}}
+
+{{/* Name of object .name of the release. A namespace may hold several workload clusters: their objects begin with the cluster's name. */}}
+{{- define "telco-cloud-init.called" -}}
+{{- if eq .root.Values.phase "workload" -}}
+{{- printf "%s-%s" .root.Values.cluster.name (trimPrefix "telco-cloud-init-" .name) -}}
+{{- else -}}
+{{- .name -}}
 {{- end -}}
 {{- end -}}
 

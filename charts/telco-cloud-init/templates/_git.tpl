@@ -39,11 +39,9 @@
 {{- define "telco-cloud-init.repoName" -}}
 {{- $component := index .root.Values.components .name -}}
 {{- $repo := include "telco-cloud-init.repo" . | fromJson -}}
-{{- if or $repo.base_url $component.ref_override -}}
-{{- printf "%s-%s" $component.repo .name -}}
-{{- else -}}
-{{- $component.repo -}}
-{{- end -}}
+{{- $name := $component.repo -}}
+{{- if or $repo.base_url $component.ref_override -}}{{- $name = printf "%s-%s" $component.repo .name -}}{{- end -}}
+{{- include "telco-cloud-init.called" (dict "root" .root "name" $name) -}}
 {{- end -}}
 
 {{/* How git entry .repo is logged in to at .url, as JSON: {name, username, password, ca} of a Secret that the chart
@@ -65,7 +63,7 @@
 {{- $made := dict -}}
 {{- with $auth.password -}}{{- $made = dict "username" ($auth.username | default "git") "password" . -}}{{- end -}}
 {{- with $entry.ca -}}{{- $_ := set $made "ca" . -}}{{- end -}}
-{{- if $made -}}{{- $_ := set $made "name" (printf "git-auth-%s" .repo) -}}{{- end -}}
+{{- if $made -}}{{- $_ := set $made "name" (include "telco-cloud-init.called" (dict "root" .root "name" (printf "git-auth-%s" .repo))) -}}{{- end -}}
 {{- toJson $made -}}
 {{- end -}}
 {{- end -}}

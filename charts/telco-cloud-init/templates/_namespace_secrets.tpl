@@ -17,7 +17,7 @@
 {{/* Name of the Kustomization of Secret .folder for component .name in .namespace: Flux puts it into a label, of at most
      63 characters. */}}
 {{- define "telco-cloud-init.namespaceSecretName" -}}
-{{- $name := printf "%s-%s-%s" .name .folder .namespace -}}
+{{- $name := printf "%s-%s-%s" (include "telco-cloud-init.called" .) .folder .namespace -}}
 {{- if gt (len $name) 63 -}}{{- $name = printf "%s-%s" (trunc 54 $name | trimSuffix "-") (sha256sum $name | trunc 8) -}}{{- end -}}
 {{- $name -}}
 {{- end -}}

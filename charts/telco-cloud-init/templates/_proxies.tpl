@@ -86,10 +86,11 @@
 {{/* {files: [...]}: those files as machines reference them, without their content. */}}
 {{- define "telco-cloud-init.proxyFileList" -}}
 {{- $files := list -}}
+{{- $secret := include "telco-cloud-init.called" (dict "root" . "name" "telco-cloud-init-machine-proxies") -}}
 {{- range $path, $_ := include "telco-cloud-init.proxyFiles" . | fromJson -}}
 {{- $key := include "telco-cloud-init.proxyFileKey" (dict "path" $path) -}}
 {{- $files = append $files (dict "path" $path "owner" "root:root" "permissions" "0600"
-  "contentFrom" (dict "secret" (dict "name" "telco-cloud-init-machine-proxies" "key" $key))) -}}
+  "contentFrom" (dict "secret" (dict "name" $secret "key" $key))) -}}
 {{- end -}}
 {{- dict "files" $files | toJson -}}
 {{- end -}}

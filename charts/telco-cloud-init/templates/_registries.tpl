@@ -46,7 +46,7 @@
 {{- if include "telco-cloud-init.dockerConfig" . -}}
 {{- /* kubelet hands these to containerd with each pull, for the pods of all namespaces. */ -}}
 {{- $files = append $files (dict "path" "/var/lib/kubelet/config.json" "owner" "root:root" "permissions" "0600"
-  "contentFrom" (dict "secret" (dict "name" "telco-cloud-init-machine-registries" "key" "config.json"))) -}}
+  "contentFrom" (dict "secret" (dict "name" (include "telco-cloud-init.called" (dict "root" . "name" "telco-cloud-init-machine-registries")) "key" "config.json"))) -}}
 {{- end -}}
 {{- with .Values.cluster.trusted_cas -}}
 {{- $files = append $files (dict "path" "/etc/cluster-init.io/trusted-cas.pem" "owner" "root:root" "permissions" "0644" "content" .) -}}

@@ -29,7 +29,7 @@
 
 {{- define "telco-cloud-init.capo.secret" -}}
 {{- if include "telco-cloud-init.usesOpenStack" . -}}
-telco-cloud-init-openstack-credentials
+{{- include "telco-cloud-init.called" (dict "root" .root "name" "telco-cloud-init-openstack-credentials") -}}
 {{- end -}}
 {{- end -}}
 

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/workload"
+)
+
+func newWorkload(streams Streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "workload",
+		Short:   "Make the clusters that a management cluster is for",
+		Example: "  cluster-init workload apply kubeadm-capd --in kubeadm-capd --name shop --namespace team-a",
+		RunE:    onlyCommands,
+	}
+	c.AddCommand(newWorkloadApply(streams))
+	return c
+}
+
+// managedBy are the flags that name the management cluster of a workload cluster.
+type managedBy struct {
+	in       string
+	clusters pivotClusters
+}
+
+func (m *managedBy) flags(f *pflag.FlagSet) {
+	f.StringVar(&m.in, "in", "", "environment of the management cluster (required)")
+	m.clusters.flags(f)
+}
+
+// find checks all input, and returns the management cluster.
+func (m *managedBy) find(ctx context.Context, known *secrecy, given *pflag.FlagSet) (*viewed, error) {
+	if m.in == "" {
+		return nil, fault.New(fault.Usage, "--in is missing",
+			"Name the environment of the management cluster: --in ENVIRONMENT.")
+	}
+	looking, _, err := lookingAt(ctx, m.in, &environmentOptions{known: known, given: given}, &m.clusters)
+	return looking, err
+}
+
+// connect returns a connection to the management cluster that works from here.
+func (m *managedBy) connect(ctx context.Context, looking *viewed) (*kube.Cluster, error) {
+	management, err := looking.Access(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the management cluster of %s: %w", m.in, err)
+	}
+	return management, nil
+}
+
+// leasedBy returns a World of the workload cluster, which takes leases by its name, and the folder of its lock here.
+func leasedBy(looking *viewed, key workload.Key) (world *clusters.World, folder string) {
+	subject := looking.Subject
+	subject.Namespace, subject.Cluster = key.Namespace, key.Name
+	return clusters.New(subject, looking.Parts),
+		filepath.Join(looking.StateFolder, "workload-"+key.Namespace+"-"+key.Name)
+}
+
+// workloadSets are the values that --name and --namespace stand for.
+func workloadSets(name, namespace string) []string {
+	var sets []string
+	for key, value := range map[string]string{"cluster.name": name, "cluster.namespace": namespace} {
+		if value != "" {
+			sets = append(sets, key+"="+value)
+		}
+	}
+	return sets
+}
+
+// differs refuses a workload environment that has the names of the management cluster.
+func differs(env *environment.Environment, management clusters.Identity) error {
+	if env.ClusterName() != management.Cluster || env.ClusterNamespace() != management.Namespace {
+		return nil
+	}
+	return fault.New(fault.Usage,
+		fmt.Sprintf("%s/%s is the management cluster", management.Namespace, management.Cluster),
+		"Give the workload cluster other names: --name NAME --namespace NAMESPACE.")
+}

@@ -1,0 +1,80 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+)
+
+// Cluster is a workload cluster as an environment defines it.
+type Cluster struct {
+	Management  *kube.Cluster
+	Environment *environment.Environment // loaded with Options.Workload
+	Follow      rollout.Options
+}
+
+// Key returns the names of the cluster.
+func (c Cluster) Key() Key {
+	return Key{Namespace: c.Environment.ClusterNamespace(), Name: c.Environment.ClusterName()}
+}
+
+// Apply creates or changes the cluster, and waits until it is ready.
+func (c Cluster) Apply(ctx context.Context, report pipeline.Reporter) error {
+	objects, err := c.objects(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.Management.ApplyAll(ctx, objects...); err != nil {
+		return err
+	}
+	key, now := c.Key(), c.Follow.Now()
+	release := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	if err := flux.RequestReset(ctx, c.Management, release, now); err != nil {
+		return err
+	}
+	report.Progress("applied the HelmRelease %s", key)
+	follow := c.Follow
+	follow.Cluster = rollout.Key{Kind: "Cluster", Namespace: key.Namespace, Name: key.Name}
+	goal := rollout.GoalOf(c.Management, key.release(), now.Format(time.RFC3339Nano), "workload cluster "+key.String())
+	return rollout.NewIn(c.Management, key.Namespace, follow).Await(ctx, goal, report)
+}
+
+// objects returns what makes the cluster, in the order in which it is applied.
+func (c Cluster) objects(ctx context.Context) ([]client.Object, error) {
+	key := c.Key()
+	values, err := c.Environment.Objects()
+	if err != nil {
+		return nil, fmt.Errorf("render the values of workload cluster %s: %w", key, err)
+	}
+	from, err := copySource(ctx, c.Management, key)
+	if err != nil {
+		return nil, err
+	}
+	phase := c.Environment.PhaseValues(environment.Workload)
+	release, err := flux.HelmRelease(flux.Release{Namespace: key.Namespace, Name: key.Name, FromGit: from.fromGit,
+		Chart: from.chart, Values: map[string]any{"phase": environment.Workload, "source": from.content},
+		ValuesFrom: []flux.ValuesReference{{Kind: "ConfigMap", Name: phase.Name},
+			{Kind: "ConfigMap", Name: values.Values.Name}, {Kind: "Secret", Name: values.Secrets.Name},
+			{Kind: "Secret", Name: values.InfraSecrets.Name}}})
+	if err != nil {
+		return nil, err
+	}
+	objects := []client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: key.Namespace}}}
+	objects = append(objects, from.objects...)
+	for _, o := range []client.Object{phase, values.Values, values.Secrets, values.InfraSecrets, release} {
+		key.label(o)
+		objects = append(objects, o)
+	}
+	return objects, nil
+}
