@@ -31,6 +31,9 @@ func (c Cluster) Key() Key {
 
 // Apply creates or changes the cluster, and waits until it is ready.
 func (c Cluster) Apply(ctx context.Context, report pipeline.Reporter) error {
+	if err := c.checkName(ctx); err != nil {
+		return err
+	}
 	objects, err := c.objects(ctx)
 	if err != nil {
 		return err

@@ -1,0 +1,49 @@
+package workload
+
+import (
+	"strings"
+	"testing"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// What another made is never applied over: least of all the release of the management cluster itself.
+func TestForeignNamesAreRefused(t *testing.T) {
+	own := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: "telco-cloud-init"}}
+	foreign := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cluster.x-k8s.io/v1beta2",
+		"kind": "Cluster", "metadata": map[string]any{"namespace": "flux-system", "name": "telco-cloud-init"}}}
+	for says, there := range map[string]client.Object{"a HelmRelease flux-system/telco-cloud-init exists": own,
+		"a Cluster flux-system/telco-cloud-init exists": foreign} {
+		scheme := runtime.NewScheme()
+		for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, flux.AddToScheme} {
+			if err := add(scheme); err != nil {
+				t.Fatal(err)
+			}
+		}
+		env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Workload: true,
+			Content: clusterinit.Content(), Variables: func(string) (string, bool) { return "", false },
+			Sets: []string{"cluster.name=telco-cloud-init", "cluster.namespace=flux-system"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Cluster{Environment: env, Management: &kube.Cluster{Name: "management",
+			Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(there).Build()}}
+		if err := c.Apply(t.Context(), &pipeline.Notes{}); fault.CodeOf(err) != fault.ClusterForeign ||
+			!strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+}
