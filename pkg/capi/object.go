@@ -34,6 +34,16 @@ func ObjectOf(u *unstructured.Unstructured) Object {
 	}
 }
 
+// Unstructured returns an object with the identity of o and no content, for deletions and patches.
+func (o Object) Unstructured() *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion(o.APIVersion)
+	u.SetKind(o.Kind)
+	u.SetNamespace(o.Namespace)
+	u.SetName(o.Name)
+	return u
+}
+
 // Key returns the identity of o without version and UID.
 func (o Object) Key() Key {
 	return Key{

@@ -124,7 +124,7 @@ func (o *downOptions) planned(ctx context.Context, name string, sink event.Sink)
 	if err := o.output.show(o.streams, downLine{"down-plan", plan}); err != nil {
 		return nil, subject{}, down.Plan{}, err
 	}
-	return shown, s, plan, o.agreed(ctx, plan.Cluster)
+	return shown, s, plan, confirm(ctx, o.streams, o.yes, plan.Cluster, "what is shown")
 }
 
 // runOf returns the run of `down` for the resolved flags.
@@ -161,18 +161,18 @@ func (o *downOptions) subject(ctx context.Context, name string, b *resolved) (su
 	return s, nil
 }
 
-// agreed returns nil if the user confirms the plan.
-func (o *downOptions) agreed(ctx context.Context, cluster string) error {
-	unconfirmed := fault.New(fault.ConfirmationRequired, "nothing was deleted",
-		"Run it again with --yes to delete what is shown.")
+// confirm returns nil if the user agrees to a deletion: by --yes, or by typing the cluster's name at a terminal.
+func confirm(ctx context.Context, streams Streams, yes bool, cluster, what string) error {
+	unconfirmed := fault.New(fault.ConfirmationRequired, "nothing was deleted", "Run it again with --yes to delete "+
+		what+".")
 	switch {
-	case o.yes:
+	case yes:
 		return nil
-	case !isTerminal(o.streams.In):
+	case !isTerminal(streams.In):
 		return unconfirmed
 	}
-	oneline.Fprintf(o.streams.Err, "Type %s to delete what is shown: ", cluster)
-	typed, err := line(ctx, o.streams.In)
+	oneline.Fprintf(streams.Err, "Type %s to delete %s: ", cluster, what)
+	typed, err := line(ctx, streams.In)
 	if err == nil && typed != cluster {
 		err = unconfirmed
 	}

@@ -48,7 +48,7 @@ func TestFarewell(t *testing.T) {
 	shared.DefineCluster(ctx, t)
 	shared.Namespaces(ctx, t, "ns", "tenants")
 	scope := clusters.Scope{Namespace: "ns", Cluster: "demo"}
-	bye := deleteAndWait{cluster: shared.Client, heartbeat: time.Minute, now: time.Now}
+	bye := clusters.Deletion{Cluster: shared.Client, Heartbeat: time.Minute, Now: time.Now}
 	goes := func(c client.Object) {
 		shared.Patch(ctx, t, c, `{"metadata":{"finalizers":[]}}`)
 	}
@@ -56,7 +56,7 @@ func TestFarewell(t *testing.T) {
 	t.Run("the plan of other clusters", func(t *testing.T) { planOfOtherClusters(ctx, t) })
 	t.Run("what is gone is gone", func(t *testing.T) {
 		if said, err := reporting(ctx, func(ctx context.Context, r pipeline.Reporter) error {
-			return bye.delete(
+			return bye.Delete(
 				ctx, scope, r)
 		}); err != nil || !strings.Contains(said, "is gone") {
 			t.Errorf("%v: %s", err, said)
@@ -68,7 +68,7 @@ func TestFarewell(t *testing.T) {
 		ended, end := context.WithTimeout(ctx, 3*time.Second)
 		defer end()
 		_, err := reporting(ended, func(ctx context.Context, r pipeline.Reporter) error {
-			return bye.delete(ctx, scope,
+			return bye.Delete(ctx, scope,
 				r)
 		})
 		if err == nil || !strings.Contains(err.Error(), "finalizer cluster.cluster.x-k8s.io") {
@@ -80,7 +80,7 @@ func TestFarewell(t *testing.T) {
 		c := holding("ns", "demo")
 		shared.Create(ctx, t, c)
 		_, err := reporting(ctx, func(ctx context.Context, r pipeline.Reporter) error {
-			return bye.delete(ctx, scope, taking{r, func() { goes(c) }})
+			return bye.Delete(ctx, scope, taking{r, func() { goes(c) }})
 		})
 		if err != nil {
 			t.Error(err)
@@ -119,7 +119,7 @@ func (seenWorld) Connected(string) (*kube.Cluster, error) { return shared.Client
 
 func (seenWorld) Side(c *kube.Cluster) clusters.Side { return clusters.Side{Client: c} }
 
-func workload(ctx context.Context, t *testing.T, scope clusters.Scope, bye deleteAndWait, goes func(client.Object)) {
+func workload(ctx context.Context, t *testing.T, scope clusters.Scope, bye clusters.Deletion, goes func(client.Object)) {
 	own, tenant := fluxserver.NewCluster("ns", "demo"), holding("tenants", "one")
 	applied := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "tenants", Name: "apps"},
 		Spec: kustomizev1.KustomizationSpec{
@@ -133,7 +133,7 @@ func workload(ctx context.Context, t *testing.T, scope clusters.Scope, bye delet
 		return func(context.Context, clusters.Side, clusters.Side, clusters.Scope) error { return err }
 	}
 	w := workloadClusters{world: seenWorld{}, others: otherClusters{scope: scope, environment: "env"},
-		deletion: func(*kube.Cluster) deleteAndWait { return bye }, checkMove: fits(unfit)}
+		deletion: func(*kube.Cluster) clusters.Deletion { return bye }, checkMove: fits(unfit)}
 	if said, err := reporting(ctx, w.run); err != nil || !strings.Contains(said, "none") {
 		t.Errorf("without others: %v: %s", err, said)
 	}

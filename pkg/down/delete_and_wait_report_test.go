@@ -40,7 +40,7 @@ func TestAClusterIsDeletedWithoutTheListOfTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := (deleteAndWait{cluster: c, heartbeat: time.Minute, now: time.Now}).delete(ctx, own,
+		if err := (clusters.Deletion{Cluster: c, Heartbeat: time.Minute, Now: time.Now}).Delete(ctx, own,
 			silence{}); err != nil {
 			t.Error(err)
 		}
@@ -65,7 +65,7 @@ func TestAClusterIsDeletedOnce(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 65*time.Second)
 		defer cancel()
 		report := &counting{}
-		if err := (deleteAndWait{cluster: c, heartbeat: 20 * time.Second, now: time.Now}).delete(
+		if err := (clusters.Deletion{Cluster: c, Heartbeat: 20 * time.Second, Now: time.Now}).Delete(
 			ctx, own, report); err == nil {
 			t.Error("it is gone")
 		}

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -66,7 +64,7 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	d.world.EndLease(clusters.ManagementName) // the cluster's API server goes with its machines
-	return deleteAndWait{cluster: c, heartbeat: d.heartbeat, now: d.now}.delete(ctx, d.scope, report)
+	return clusters.Deletion{Cluster: c, Heartbeat: d.heartbeat, Now: d.now}.Delete(ctx, d.scope, report)
 }
 
 // mark records on the management cluster's own Cluster, if c holds it, that a teardown was requested. The
@@ -81,19 +79,10 @@ func mark(ctx context.Context, c *kube.Cluster, scope clusters.Scope) error {
 	}
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.DownAnnotation,
 		owned.SuspendedFor(scope.Namespace, scope.Cluster))
-	if err := c.Patch(ctx, unstructuredOf(self.Object),
+	if err := c.Patch(ctx, self.Object.Unstructured(),
 		client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
 		return fault.Retryable(fmt.Errorf("note on %s that it is taken down: %w", self, err), fault.ClusterUnreachable,
 			"Nothing was deleted. Run the same command again.")
 	}
 	return nil
-}
-
-func unstructuredOf(o capi.Object) *unstructured.Unstructured {
-	u := &unstructured.Unstructured{}
-	u.SetAPIVersion(o.APIVersion)
-	u.SetKind(o.Kind)
-	u.SetNamespace(o.Namespace)
-	u.SetName(o.Name)
-	return u
 }

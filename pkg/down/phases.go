@@ -75,8 +75,8 @@ func (d *Run) phases() []pipeline.Phase {
 	others := d.otherClusters(d.ConfirmedWorkloadClusters)
 	look := look{world: w, others: others, keep: d.keepValues}
 	workload := workloadClusters{world: w, others: others, checkMove: pivot.CheckSides,
-		deletion: func(c *kube.Cluster) deleteAndWait {
-			return deleteAndWait{cluster: c, heartbeat: d.Heartbeat, now: w.Now}
+		deletion: func(c *kube.Cluster) clusters.Deletion {
+			return clusters.Deletion{Cluster: c, Heartbeat: d.Heartbeat, Now: w.Now}
 		}}
 	preflight := bootstrap.Preflight{Wanted: wanted, World: w}
 	images := bootstrap.Images{Bundle: d.Bundle, Engine: w.Docker}

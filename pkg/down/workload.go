@@ -89,7 +89,7 @@ func (o otherClusters) findDeletable(ctx context.Context, observed clusters.Obse
 type workloadClusters struct {
 	world    world
 	others   otherClusters
-	deletion func(*kube.Cluster) deleteAndWait
+	deletion func(*kube.Cluster) clusters.Deletion
 	// checkMove returns why the definition cannot be moved back afterwards.
 	checkMove func(ctx context.Context, source, target clusters.Side, scope clusters.Scope) error
 }
@@ -153,7 +153,7 @@ func (w workloadClusters) deleteAll(ctx context.Context, holder *kube.Cluster, w
 		if err := rollout.SuspendOwner(ctx, holder, c.Labels, suspendedFor); err != nil {
 			return err
 		}
-		if err := w.deletion(holder).delete(ctx, clusters.Scope{Namespace: c.Namespace, Cluster: c.Name},
+		if err := w.deletion(holder).Delete(ctx, clusters.Scope{Namespace: c.Namespace, Cluster: c.Name},
 			report); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package down
+package clusters
 
 import (
 	"context"
@@ -9,22 +9,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
-	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// deleteAndWait deletes Clusters in the cluster whose controllers manage them, and waits until they are gone.
-type deleteAndWait struct {
-	cluster   *kube.Cluster
-	heartbeat time.Duration
-	now       func() time.Time
+// Deletion deletes Clusters in the cluster whose controllers manage them, and waits until they are gone.
+type Deletion struct {
+	Cluster   *kube.Cluster
+	Heartbeat time.Duration
+	Now       func() time.Time
 }
 
-// delete deletes one Cluster. Cluster API keeps it until all that belongs to it is gone. delete reports what it waits
-// for when that changes, and after each heartbeat.
-func (d deleteAndWait) delete(ctx context.Context, scope clusters.Scope, report pipeline.Reporter) error {
+// Delete deletes one Cluster. Cluster API keeps it until all that belongs to it is gone. Delete reports what it waits
+// for when that changes, and after each Heartbeat. Before it, suspend what would apply the Cluster again.
+func (d Deletion) Delete(ctx context.Context, scope Scope, report pipeline.Reporter) error {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	var reported time.Time
@@ -38,9 +37,9 @@ func (d deleteAndWait) delete(ctx context.Context, scope clusters.Scope, report 
 		if awaited = d.awaited(ctx, scope); err != nil {
 			awaited = err.Error()
 		}
-		if awaited != last || d.now().Sub(reported) >= d.heartbeat {
+		if awaited != last || d.Now().Sub(reported) >= d.Heartbeat {
 			report.Waiting(fmt.Sprintf("the end of Cluster %s/%s: %s", scope.Namespace, scope.Cluster, awaited), nil)
-			last, reported = awaited, d.now()
+			last, reported = awaited, d.Now()
 		}
 		select {
 		case <-ctx.Done():
@@ -56,28 +55,28 @@ func (d deleteAndWait) delete(ctx context.Context, scope clusters.Scope, report 
 const requestTimeout = 15 * time.Second
 
 // request requests the deletion of the Cluster, once. It reports whether the Cluster is gone.
-func (d deleteAndWait) request(ctx context.Context, scope clusters.Scope, report pipeline.Reporter) (gone bool,
+func (d Deletion) request(ctx context.Context, scope Scope, report pipeline.Reporter) (gone bool,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	cluster, err := clusters.Own(ctx, d.cluster, scope)
+	cluster, err := Own(ctx, d.Cluster, scope)
 	if err != nil || cluster == nil {
 		return err == nil, err
 	}
 	if cluster.Deleting {
 		return false, nil
 	}
-	if err = client.IgnoreNotFound(d.cluster.Delete(ctx, unstructuredOf(cluster.Object))); err == nil {
+	if err = client.IgnoreNotFound(d.Cluster.Delete(ctx, cluster.Unstructured())); err == nil {
 		report.Progress("deleting %s", cluster)
 	}
 	return false, err
 }
 
 // awaited names what the Cluster waits for. An error is named, and does not keep the Cluster from being deleted.
-func (d deleteAndWait) awaited(ctx context.Context, scope clusters.Scope) string {
+func (d Deletion) awaited(ctx context.Context, scope Scope) string {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	leaving, err := capi.Deleting(ctx, d.cluster, scope.Namespace)
+	leaving, err := capi.Deleting(ctx, d.Cluster, scope.Namespace)
 	if err != nil {
 		return fmt.Sprintf("its controllers (not known for what: %v)", err)
 	}
