@@ -22,7 +22,7 @@ func newWorkload(streams Streams) *cobra.Command {
 		Example: "  cluster-init workload apply kubeadm-capd --in kubeadm-capd --name shop --namespace team-a",
 		RunE:    onlyCommands,
 	}
-	c.AddCommand(newWorkloadApply(streams))
+	c.AddCommand(newWorkloadApply(streams), newWorkloadList(streams), newWorkloadDelete(streams))
 	return c
 }
 
@@ -30,20 +30,23 @@ func newWorkload(streams Streams) *cobra.Command {
 type managedBy struct {
 	in       string
 	clusters pivotClusters
+	known    *secrecy
+	given    *pflag.FlagSet
 }
 
-func (m *managedBy) flags(f *pflag.FlagSet) {
+func (m *managedBy) flags(f *pflag.FlagSet, streams Streams) {
+	m.known, m.given = streams.known, f
 	f.StringVar(&m.in, "in", "", "environment of the management cluster (required)")
 	m.clusters.flags(f)
 }
 
 // find checks all input, and returns the management cluster.
-func (m *managedBy) find(ctx context.Context, known *secrecy, given *pflag.FlagSet) (*viewed, error) {
+func (m *managedBy) find(ctx context.Context) (*viewed, error) {
 	if m.in == "" {
 		return nil, fault.New(fault.Usage, "--in is missing",
 			"Name the environment of the management cluster: --in ENVIRONMENT.")
 	}
-	looking, _, err := lookingAt(ctx, m.in, &environmentOptions{known: known, given: given}, &m.clusters)
+	looking, _, err := lookingAt(ctx, m.in, &environmentOptions{known: m.known, given: m.given}, &m.clusters)
 	return looking, err
 }
 

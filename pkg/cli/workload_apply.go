@@ -44,7 +44,7 @@ from the source of the management cluster. You can interrupt or kill it at any t
 	}
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams)
-	o.managed.flags(f)
+	o.managed.flags(f, o.streams)
 	o.applied.flags(f, "folder of the offline bundle of the management cluster")
 	o.output.flags(f)
 	f.StringVar(&o.name, "name", "", "name of the workload cluster (default: cluster.name of the environment)")
@@ -60,7 +60,7 @@ func (o *workloadApplyOptions) run(ctx context.Context, name string) error {
 	}
 	return runPhases(ctx, sink, "workload apply", name, func(ctx context.Context, leases *lease.Set) (*phaseRun,
 		error) {
-		looking, lookErr := o.managed.find(ctx, o.known, o.given)
+		looking, lookErr := o.managed.find(ctx)
 		env, err := o.load(ctx, name)
 		if err := fault.Join(lookErr, err, checkTimeout("--timeout ", o.timeout)); err != nil {
 			return nil, err

@@ -29,7 +29,7 @@ func (v *view) blocksGoal(k Key) bool {
 // change the component.
 func (v *view) excluded(k Key) bool {
 	o := v.objects[k]
-	return v.goal.Made == nil && k.Kind == kustomizev1.KustomizationKind && o != nil && made(v.release(), o)
+	return v.goal.Made == nil && k.Kind == kustomizev1.KustomizationKind && o != nil && Made(v.release(), o)
 }
 
 // ofRelease reports whether an object is part of the release: named as its own source and chart are, or made by it. All
@@ -39,7 +39,7 @@ func (v *view) ofRelease(o *unstructured.Unstructured) bool {
 		return false
 	}
 	if v.goal.Release.Name != "" {
-		return made(v.goal.Release, o) || !isFlux(o) || o.GetNamespace() == v.goal.Release.Namespace &&
+		return Made(v.goal.Release, o) || !isFlux(o) || o.GetNamespace() == v.goal.Release.Namespace &&
 			o.GetLabels()[owned.ClusterLabel] == v.goal.Release.Name
 	}
 	switch o.GetName() {
@@ -48,7 +48,7 @@ func (v *view) ofRelease(o *unstructured.Unstructured) bool {
 			return true
 		}
 	}
-	return made(ownRelease(), o) || !isFlux(o)
+	return Made(ownRelease(), o) || !isFlux(o)
 }
 
 func isFlux(o *unstructured.Unstructured) bool {

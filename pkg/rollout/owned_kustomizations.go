@@ -30,8 +30,8 @@ func ownRelease() client.ObjectKey {
 	return client.ObjectKey{Namespace: flux.Namespace, Name: flux.ReleaseName}
 }
 
-// made reports whether a release made an object.
-func made(release client.ObjectKey, o v1.Object) bool {
+// Made reports whether a release made an object.
+func Made(release client.ObjectKey, o v1.Object) bool {
 	labels := o.GetLabels()
 	return labels[madeByName] == release.Name && labels[madeByNamespace] == release.Namespace
 }
@@ -50,7 +50,7 @@ func MadeKustomizations(ctx context.Context, c *kube.Cluster, release client.Obj
 	}
 	var keys []client.ObjectKey
 	for i := range list {
-		if made(release, &list[i]) && list[i].DeletionTimestamp == nil {
+		if Made(release, &list[i]) && list[i].DeletionTimestamp == nil {
 			keys = append(keys, client.ObjectKeyFromObject(&list[i]))
 		}
 	}

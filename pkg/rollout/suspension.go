@@ -47,7 +47,7 @@ func (s Suspension) Suspend(ctx context.Context) error {
 	for i := range list {
 		k := &list[i]
 		// a user's own Kustomization keeps running
-		if k.Spec.Suspend || !made(ownRelease(), k) || k.Name != "cluster" && k.Spec.KubeConfig == nil {
+		if k.Spec.Suspend || !Made(ownRelease(), k) || k.Name != "cluster" && k.Spec.KubeConfig == nil {
 			continue
 		}
 		if err := s.set(ctx, "Kustomization", k, true); err != nil {

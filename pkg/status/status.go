@@ -132,7 +132,9 @@ func (r *Report) side(ctx context.Context, state string, c *kube.Cluster, connec
 		return s
 	}
 	s.Server, s.Versions = c.Config.Host, map[string]string{}
-	r.objects(ctx, c, &s, namespace)
+	objects, unknown := Objects(ctx, c, flux.Namespace, namespace, func(*unstructured.Unstructured) bool { return true })
+	s.Objects = append(s.Objects, objects...)
+	r.Unknown = append(r.Unknown, unknown...)
 	r.versions(ctx, c, &s)
 	return s
 }
@@ -152,10 +154,13 @@ func shownIndex(group, kind string) int {
 	})
 }
 
-func (r *Report) objects(ctx context.Context, c *kube.Cluster, s *Side, namespace string) {
+// Objects returns those objects of Flux and of Cluster API that a status shows, each in its namespace, if shown says so.
+// unknown says what could not be read.
+func Objects(ctx context.Context, c *kube.Cluster, ofFlux, ofCluster string, shown func(*unstructured.Unstructured) bool) (
+	objects []Object, unknown []string) {
 	served, err := c.Served(ctx)
 	if err != nil {
-		r.Unknown = append(r.Unknown, fmt.Sprintf("some kinds of the %s cluster: %v", c.Name, err))
+		unknown = append(unknown, fmt.Sprintf("some kinds of the %s cluster: %v", c.Name, err))
 	}
 	served = kube.InGroups(served, "toolkit.fluxcd.io", "cluster.x-k8s.io")
 	slices.SortStableFunc(served, func(a, b kube.Served) int {
@@ -165,19 +170,22 @@ func (r *Report) objects(ctx context.Context, c *kube.Cluster, s *Side, namespac
 		if shownIndex(kind.Resource.Group, kind.Kind) < 0 {
 			continue
 		}
-		kindNamespace := namespace
+		namespace := ofCluster
 		if strings.HasSuffix(kind.Resource.Group, ".fluxcd.io") {
-			kindNamespace = flux.Namespace
+			namespace = ofFlux
 		}
-		found, err := list(ctx, c, kind, kindNamespace)
+		found, err := list(ctx, c, kind, namespace)
 		if err != nil {
-			r.Unknown = append(r.Unknown, fmt.Sprintf("%s of the %s cluster: %v", kind.Resource.GroupResource(), c.Name,
+			unknown = append(unknown, fmt.Sprintf("%s of the %s cluster: %v", kind.Resource.GroupResource(), c.Name,
 				err))
 		}
 		for i := range found {
-			s.Objects = append(s.Objects, objectOf(&found[i]))
+			if shown(&found[i]) {
+				objects = append(objects, objectOf(&found[i]))
+			}
 		}
 	}
+	return objects, unknown
 }
 
 func list(ctx context.Context, c *kube.Cluster, kind kube.Served, namespace string) ([]unstructured.Unstructured,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // Label is on each object of a workload cluster that cluster-init applies. It holds the cluster's name.
@@ -38,6 +39,9 @@ func (k Key) name(o client.Object, original string) {
 	o.SetName(k.called(original))
 	k.label(o)
 }
+
+// made reports whether Helm made an object for the cluster's release.
+func (k Key) made(o client.Object) bool { return rollout.Made(k.release(), o) }
 
 func (k Key) label(o client.Object) {
 	labels := maps.Clone(o.GetLabels())

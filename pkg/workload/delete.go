@@ -1,0 +1,135 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// Deletion deletes a workload cluster that `workload apply` or a commit has made.
+type Deletion struct {
+	Management *kube.Cluster
+	Key        Key
+	Cluster    clusters.Deletion
+}
+
+// Check refuses a cluster that has no release of its own. It returns nil for one whose deletion was interrupted.
+func (d Deletion) Check(ctx context.Context) error {
+	var release helmv2.HelmRelease
+	err := d.Management.Get(ctx, d.Key.release(), &release)
+	switch {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return fmt.Errorf("read the HelmRelease %s: %w", d.Key, err)
+	case release.Labels[Label] == d.Key.Name:
+		return nil
+	}
+	cluster, err := clusters.Own(ctx, d.Management, d.scope())
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the Cluster %s: %w", d.Key, err)
+	case cluster == nil:
+		return fault.New(fault.Usage, "there is no workload cluster "+d.Key.String(),
+			"See what there is: cluster-init workload list.")
+	}
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("the Cluster %s has no HelmRelease with the label %s: "+
+		"something else made it", d.Key, Label), "Delete it with what made it, or with kubectl.")
+}
+
+func (d Deletion) scope() clusters.Scope {
+	return clusters.Scope{Namespace: d.Key.Namespace, Cluster: d.Key.Name}
+}
+
+// Run suspends what would apply the cluster again, deletes the Cluster, waits until its controllers have deleted all of
+// it, and then deletes the release. It can be run again at any time.
+func (d Deletion) Run(ctx context.Context, report pipeline.Reporter) error {
+	if err := d.Check(ctx); err != nil {
+		return err
+	}
+	if err := d.suspend(ctx); err != nil {
+		return err
+	}
+	if err := d.Cluster.Delete(ctx, d.scope(), report); err != nil {
+		return err
+	}
+	// The HelmRelease is last: with it a run that is interrupted begins again.
+	for _, kind := range []schema.GroupVersionKind{
+		kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind),
+		sourcev1.GroupVersion.WithKind(sourcev1.GitRepositoryKind),
+		sourcev1.GroupVersion.WithKind(sourcev1.OCIRepositoryKind),
+		corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"),
+	} {
+		if err := d.deleteAll(ctx, kind); err != nil {
+			return err
+		}
+	}
+	release := &helmv2.HelmRelease{}
+	release.Namespace, release.Name = d.Key.Namespace, d.Key.Name
+	if err := client.IgnoreNotFound(d.Management.Delete(ctx, release)); err != nil {
+		return fmt.Errorf("delete the HelmRelease %s: %w", d.Key, err)
+	}
+	report.Progress("deleted the HelmRelease %s, with its values and its source", d.Key)
+	return nil
+}
+
+// suspend suspends the release first, which would undo the rest, then its Kustomizations. The HelmRelease stays
+// suspended: Helm uninstalls nothing then, and Run deletes the objects of the release itself.
+func (d Deletion) suspend(ctx context.Context) error {
+	list, err := flux.Kustomizations(ctx, d.Management)
+	if err != nil {
+		return err
+	}
+	release := &helmv2.HelmRelease{}
+	release.Namespace, release.Name = d.Key.Namespace, d.Key.Name
+	objects := []client.Object{release}
+	for i := range list {
+		if list[i].Namespace == d.Key.Namespace && d.Key.made(&list[i]) {
+			objects = append(objects, &list[i])
+		}
+	}
+	for _, o := range objects {
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":true}}`))
+		if err := client.IgnoreNotFound(d.Management.Patch(ctx, o, patch)); err != nil {
+			return fmt.Errorf("suspend %s of workload cluster %s: %w", o.GetName(), d.Key, err)
+		}
+	}
+	return nil
+}
+
+// deleteAll deletes the objects of a kind that the release made, that `workload apply` made, and in which Helm keeps
+// the release.
+func (d Deletion) deleteAll(ctx context.Context, kind schema.GroupVersionKind) error {
+	list := &metav1.PartialObjectMetadataList{} // Secrets without their content
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	if err := d.Management.List(ctx, list, client.InNamespace(d.Key.Namespace)); err != nil {
+		return fmt.Errorf("list %s of namespace %s: %w", kind.Kind, d.Key.Namespace, err)
+	}
+	for i := range list.Items {
+		o := &list.Items[i]
+		o.SetGroupVersionKind(kind)
+		labels := o.GetLabels()
+		ofHelm := kind.Kind == "Secret" && labels["owner"] == "helm" && labels["name"] == d.Key.Name
+		if labels[Label] != d.Key.Name && !d.Key.made(o) && !ofHelm {
+			continue
+		}
+		if err := client.IgnoreNotFound(d.Management.Delete(ctx, o)); err != nil {
+			return fmt.Errorf("delete %s %s: %w", kind.Kind, client.ObjectKeyFromObject(o), err)
+		}
+	}
+	return nil
+}
