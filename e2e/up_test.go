@@ -24,7 +24,7 @@ const environmentName = "kubeadm-capd"
 func TestUp(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
-	up := []string{"up", environmentName, "--bundle", l.bundle}
+	up := []string{"up", environmentName, "--bundle", l.bundle, "--set", "cluster.bootstrap_formats={ignition}"}
 	seen := newBoundaries(os.Getenv("CLUSTER_INIT_TEST_ALL") != "")
 	l.killedUntil(t, seen, "registry", up...)
 	l.interruptedWithKind(t, up)
@@ -56,7 +56,7 @@ func TestUp(t *testing.T) {
 		l.needBundle(t)
 		nothingFromOutside(t, controlPlane(t, l.name))
 	})
-	t.Run("a workload cluster can be made and deleted", func(t *testing.T) { management.workload(t, l) })
+	t.Run("a workload cluster can be made and deleted", func(t *testing.T) { l.workload(t, management) })
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
 	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
 }

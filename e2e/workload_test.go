@@ -3,86 +3,100 @@
 package e2e
 
 import (
-	"context"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
 const workloadName = "workload"
 
-// workload makes a cluster of one machine from the management cluster, sees its API server answer, and deletes it.
-func (c cluster) workload(t *testing.T, l lab) {
-	b := l.openBundle(t)
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: workloadName}}
-	if err := c.ApplyAll(t.Context(), namespace); err != nil {
-		t.Fatal(err)
+// workload makes a workload cluster of one machine in Ignition format. The run is killed and run again. Its node is
+// ready, so it has a pod network. Then it is deleted, and nothing of it is left.
+func (l lab) workload(t *testing.T, management cluster) {
+	in := []string{"--in", l.name}
+	own := workloadName + "/" + workloadName
+	apply := append([]string{"workload", "apply", environmentName, "--name", workloadName, "--namespace", workloadName,
+		"--bundle", l.bundle, "--set", "cluster.bootstrap_format=ignition"}, in...)
+	if killed, code := l.killAt(t, func(e event.Event) bool {
+		return e.Type == event.Progress && strings.Contains(e.Message, "applied the HelmRelease")
+	}, apply...); !killed {
+		t.Fatalf("it was not killed, and ended with %d", code)
 	}
-	for _, o := range workloadObjects(b.Index.NodeImage, b.Index.KubernetesVersion) {
-		if err := c.ApplyAll(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+	if code, _ := l.run(t, apply...); code != 0 {
+		t.Fatalf("workload apply ended with %d", code)
 	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: workloadName, Name: workloadName + "-kubeconfig"}}
-	eventually(t, "the workload cluster's API server has a node", 5*time.Minute, func(ctx context.Context) bool {
-		if c.Get(ctx, client.ObjectKeyFromObject(secret), secret) != nil {
-			return false
-		}
-		w, err := kube.Connect(workloadName, secret.Data["value"], clientgoscheme.Scheme)
-		if err != nil || w.Reachable(ctx) != nil {
-			return false
-		}
-		var nodes corev1.NodeList
-		return w.List(ctx, &nodes) == nil && len(nodes.Items) == 1
-	})
-	own := object("cluster.x-k8s.io/v1beta2", "Cluster", workloadName, workloadName, nil)
-	if err := c.Delete(t.Context(), own); err != nil {
-		t.Fatal(err)
+	management.isIgnition(t, workloadName)
+	l.hasReadyNode(t, own)
+	if code, out := l.run(t, append([]string{"workload", "status", own}, in...)...); code != 0 ||
+		!strings.Contains(out, own+": Ready") {
+		t.Errorf("workload status ended with %d: %s", code, out)
 	}
-	eventually(t, "the workload cluster is deleted", 5*time.Minute, func(ctx context.Context) bool {
-		exists, err := c.Exists(ctx, own)
-		return err == nil && !exists
-	})
+	if code, _ := l.run(t, append([]string{"workload", "delete", own, "--yes"}, in...)...); code != 0 {
+		t.Fatalf("workload delete ended with %d", code)
+	}
 	if left := containers(t, "io.x-k8s.kind.cluster="+workloadName); len(left) > 0 {
 		t.Errorf("containers left: %v", left)
 	}
-	if err := c.Delete(t.Context(), namespace); err != nil {
+	if code, out := l.run(t, append([]string{"workload", "list"}, in...)...); code != 0 ||
+		strings.Contains(out, workloadName) {
+		t.Errorf("workload list ended with %d: %s", code, out)
+	}
+	for _, kind := range []struct{ group, version, kind string }{{"helm.toolkit.fluxcd.io", "v2", "HelmRelease"},
+		{"kustomize.toolkit.fluxcd.io", "v1", "Kustomization"}, {"source.toolkit.fluxcd.io", "v1", "OCIRepository"},
+		{"", "v1", "Secret"}} {
+		for _, o := range management.list(t, kind.group, kind.version, kind.kind) {
+			if o.GetNamespace() == workloadName {
+				t.Errorf("%s %s is left", kind.kind, o.GetName())
+			}
+		}
+	}
+	if err := management.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: workloadName}}); err != nil {
 		t.Error(err)
 	}
 }
 
-func workloadObjects(image, version string) []*unstructured.Unstructured {
-	machine := map[string]any{"backend": map[string]any{"docker": map[string]any{"customImage": image}}}
-	return []*unstructured.Unstructured{
-		object("infrastructure.cluster.x-k8s.io/v1beta2", "DevCluster", workloadName, workloadName,
-			map[string]any{"backend": map[string]any{"docker": map[string]any{}}}),
-		object("infrastructure.cluster.x-k8s.io/v1beta2", "DevMachineTemplate", workloadName, workloadName,
-			map[string]any{"template": map[string]any{"spec": machine}}),
-		object("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane", workloadName, workloadName,
-			map[string]any{
-				"replicas": int64(1), "version": version,
-				"machineTemplate": map[string]any{"spec": map[string]any{"infrastructureRef": map[string]any{
-					"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevMachineTemplate",
-					"name": workloadName}}},
-				"kubeadmConfigSpec": map[string]any{
-					"initConfiguration": map[string]any{"patches": map[string]any{"directory": "/etc/kubernetes/patches"}},
-					"files":             []any{map[string]any{"path": "/etc/kubernetes/patches/kubeletconfiguration0+strategic.json", "content": `{"apiVersion":"kubelet.config.k8s.io/v1beta1","kind":"KubeletConfiguration","failCgroupV1":false,"failSwapOn":false}`}},
-				},
-			}),
-		object("cluster.x-k8s.io/v1beta2", "Cluster", workloadName, workloadName, map[string]any{
-			"clusterNetwork": map[string]any{"pods": map[string]any{"cidrBlocks": []any{"10.244.0.0/16"}},
-				"services": map[string]any{"cidrBlocks": []any{"10.96.0.0/16"}}},
-			"controlPlaneRef": map[string]any{"apiGroup": "controlplane.cluster.x-k8s.io",
-				"kind": "KubeadmControlPlane", "name": workloadName},
-			"infrastructureRef": map[string]any{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevCluster",
-				"name": workloadName},
-		}),
+// isIgnition sees that the machines of a namespace were configured in Ignition format.
+func (c cluster) isIgnition(t *testing.T, namespace string) {
+	t.Helper()
+	seen := 0
+	for _, m := range c.list(t, "cluster.x-k8s.io", "v1beta2", "Machine") {
+		if m.GetNamespace() != namespace {
+			continue
+		}
+		seen++
+		name, _, _ := unstructured.NestedString(m.Object, "spec", "bootstrap", "dataSecretName")
+		secret := &corev1.Secret{}
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, secret); err != nil ||
+			string(secret.Data["format"]) != "ignition" {
+			t.Errorf("machine %s has the format %q, %v", m.GetName(), secret.Data["format"], err)
+		}
+	}
+	if seen != 1 {
+		t.Errorf("%d machines in %s", seen, namespace)
+	}
+}
+
+// hasReadyNode sees the node of a workload cluster through the kubeconfig that the CLI prints.
+func (l lab) hasReadyNode(t *testing.T, workload string) {
+	t.Helper()
+	printed, err := l.command(t.Context(), "kubeconfig", l.name, "--workload", workload).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "workload")
+	if err := os.WriteFile(file, printed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n := connect(t, file).readyNodes(t.Context()); n != 1 {
+		t.Errorf("%d nodes are ready, want 1", n)
 	}
 }

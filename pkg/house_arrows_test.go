@@ -144,8 +144,9 @@ var arrows = map[string]rule{
 	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "clusters",
 		"provider", "readiness", "redact", "unpack"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
-	"workload": {[]string{"clusters", "environment", "fault", "flux", "kube", "owned", "pipeline", "rollout"},
-		"another package finds the management cluster; a workload cluster is a release in it"},
+	"workload": {[]string{"capi", "clusters", "environment", "fault", "flux", "health", "kube", "owned", "pipeline",
+		"rollout"},
+		"a workload cluster is a release in a management cluster that somebody else has found"},
 	"status": {[]string{"capi", "environment", "fault", "flux", "health", "kube", "oneline", "readiness", "rollout",
 		"up"},
 		"it says what up would make of what it sees, lists what is there, and compares the values that the cluster " +

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,7 +23,8 @@ func newWorkload(streams Streams) *cobra.Command {
 		Example: "  cluster-init workload apply kubeadm-capd --in kubeadm-capd --name shop --namespace team-a",
 		RunE:    onlyCommands,
 	}
-	c.AddCommand(newWorkloadApply(streams), newWorkloadList(streams), newWorkloadDelete(streams))
+	c.AddCommand(newWorkloadApply(streams), newWorkloadList(streams), newWorkloadStatus(streams),
+		newWorkloadDelete(streams))
 	return c
 }
 
@@ -65,6 +67,15 @@ func leasedBy(looking *viewed, key workload.Key) (world *clusters.World, folder 
 	subject.Namespace, subject.Cluster = key.Namespace, key.Name
 	return clusters.New(subject, looking.Parts),
 		filepath.Join(looking.StateFolder, "workload-"+key.Namespace+"-"+key.Name)
+}
+
+// workloadKey reads NAMESPACE/NAME.
+func workloadKey(name string) (workload.Key, error) {
+	namespace, cluster, both := strings.Cut(name, "/")
+	if !both || namespace == "" || cluster == "" || strings.Contains(cluster, "/") {
+		return workload.Key{}, fault.New(fault.Usage, name+" is no NAMESPACE/NAME", "Write it as team-a/shop.")
+	}
+	return workload.Key{Namespace: namespace, Name: cluster}, nil
 }
 
 // workloadSets are the values that --name and --namespace stand for.

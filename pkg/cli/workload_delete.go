@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,13 +76,9 @@ func (o *workloadDeleteOptions) run(ctx context.Context, name string) error {
 
 // agreed checks all input, and returns the management cluster and the cluster that the user wants deleted.
 func (o *workloadDeleteOptions) agreed(ctx context.Context, name string) (*viewed, workload.Key, error) {
-	namespace, cluster, both := strings.Cut(name, "/")
-	key := workload.Key{Namespace: namespace, Name: cluster}
-	if !both || namespace == "" || cluster == "" {
-		return nil, key, fault.New(fault.Usage, name+" is no NAMESPACE/NAME", "Write it as team-a/shop.")
-	}
+	key, nameErr := workloadKey(name)
 	looking, err := o.managed.find(ctx)
-	if err := fault.Join(err, checkTimeout("--timeout ", o.timeout)); err != nil {
+	if err := fault.Join(nameErr, err, checkTimeout("--timeout ", o.timeout)); err != nil {
 		return nil, key, err
 	}
 	if key.Namespace == looking.Namespace && key.Name == looking.Cluster {

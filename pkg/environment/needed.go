@@ -2,6 +2,7 @@ package environment
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -14,8 +15,7 @@ func (e *Environment) checkNeeded(chart error) error {
 		return e.checkNeededByWorkload()
 	}
 	var problems []error
-	bootstrap := map[string]string{"kubeadm": "cabpk", "rke2": "cabpr"}[e.spec.Cluster.BootstrapProvider]
-	for _, name := range []string{"cert-manager", "capi", bootstrap, e.InfraProvider(), "cluster"} {
+	for _, name := range slices.Concat([]string{"cert-manager"}, e.Providers(), []string{"cluster"}) {
 		if name == "" || chart != nil &&
 			strings.Contains(chart.Error(), fmt.Sprintf("depends on %q, which is not enabled", name)) {
 			continue
@@ -40,6 +40,12 @@ func (e *Environment) checkNeeded(chart error) error {
 				enabled)))
 	}
 	return fault.Join(problems...)
+}
+
+// Providers are the components of Cluster API that make the cluster. A name is empty if a value is not known.
+func (e *Environment) Providers() []string {
+	bootstrap := map[string]string{"kubeadm": "cabpk", "rke2": "cabpr"}[e.spec.Cluster.BootstrapProvider]
+	return []string{"capi", bootstrap, e.InfraProvider()}
 }
 
 // checkNeededByWorkload refuses an environment of a workload cluster without the component that defines it.

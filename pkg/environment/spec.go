@@ -26,6 +26,8 @@ type Cluster struct {
 	KubernetesVersion string `json:"kubernetes_version"`
 	// BootstrapProvider turns machines into nodes: kubeadm or rke2.
 	BootstrapProvider string `json:"bootstrap_provider"`
+	// BootstrapFormat is the format of a machine's first configuration: cloud-config or ignition.
+	BootstrapFormat string `json:"bootstrap_format"`
 	// InfraProvider makes machines: capd, capo or capa; also the name of its component.
 	InfraProvider   string           `json:"infra_provider"`
 	ControlPlane    Machines         `json:"control_plane"`

@@ -20,7 +20,9 @@ import (
 // Cluster is a workload cluster as an environment defines it.
 type Cluster struct {
 	Management  *kube.Cluster
+	Self        Key                      // the management cluster's own Cluster
 	Environment *environment.Environment // loaded with Options.Workload
+	Machines    []environment.Range      // the networks of its machines
 	Follow      rollout.Options
 }
 
@@ -31,7 +33,7 @@ func (c Cluster) Key() Key {
 
 // Apply creates or changes the cluster, and waits until it is ready.
 func (c Cluster) Apply(ctx context.Context, report pipeline.Reporter) error {
-	if err := c.checkName(ctx); err != nil {
+	if err := c.Check(ctx); err != nil {
 		return err
 	}
 	objects, err := c.objects(ctx)
@@ -49,7 +51,7 @@ func (c Cluster) Apply(ctx context.Context, report pipeline.Reporter) error {
 	report.Progress("applied the HelmRelease %s", key)
 	follow := c.Follow
 	follow.Cluster = rollout.Key{Kind: "Cluster", Namespace: key.Namespace, Name: key.Name}
-	goal := rollout.GoalOf(c.Management, key.release(), now.Format(time.RFC3339Nano), "workload cluster "+key.String())
+	goal := rollout.GoalOf(c.Management, key.object(), now.Format(time.RFC3339Nano), "workload cluster "+key.String())
 	return rollout.NewIn(c.Management, key.Namespace, follow).Await(ctx, goal, report)
 }
 

@@ -3,20 +3,76 @@ package workload
 import (
 	"context"
 	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// checkName refuses the name of a HelmRelease or of a Cluster that `workload apply` did not make, before anything is
-// applied over it.
+// Check refuses a cluster that the management cluster cannot make, before anything is created. It reports all reasons
+// at once.
+func (c Cluster) Check(ctx context.Context) error {
+	self, err := c.checkManagement(ctx)
+	if err != nil {
+		return err
+	}
+	return fault.Join(c.checkName(ctx), c.checkProviders(ctx), c.checkNetworks(self))
+}
+
+// checkManagement refuses a management cluster that does not hold its own definition, or is not ready. It returns its
+// Cluster.
+func (c Cluster) checkManagement(ctx context.Context) (*clusterv1.Cluster, error) {
+	read, self := &unstructured.Unstructured{}, &clusterv1.Cluster{}
+	read.SetGroupVersionKind(clusterv1.GroupVersion.WithKind(clusterv1.ClusterKind))
+	err := c.Management.Get(ctx, c.Self.object(), read)
+	if err == nil {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(read.Object, self)
+	}
+	switch {
+	case apierrors.IsNotFound(err), apimeta.IsNoMatchError(err):
+		return nil, fault.New(fault.ClusterUnreachable, fmt.Sprintf("the management cluster does not hold its own "+
+			"Cluster %s", c.Self), "Finish cluster-init up first.")
+	case err != nil:
+		return nil, fmt.Errorf("read the management cluster's own Cluster %s: %w", c.Self, err)
+	}
+	_, paused := self.Annotations[clusterv1.PausedAnnotation]
+	why := ""
+	switch available := apimeta.FindStatusCondition(self.Status.Conditions, clusterv1.ClusterAvailableCondition); {
+	case self.Annotations[owned.DownAnnotation] != "" || self.DeletionTimestamp != nil:
+		why = "it is being taken down"
+	case paused || self.Spec.Paused != nil && *self.Spec.Paused:
+		why = "its Cluster is paused"
+	case available == nil || available.Status != metav1.ConditionTrue:
+		why = "its Cluster is not Available"
+	}
+	if why != "" {
+		return nil, fault.Retryable(fmt.Errorf("the management cluster %s is not ready: %s", c.Self, why),
+			fault.ClusterUnreachable, "See cluster-init status, and run the same command again when it is ready.")
+	}
+	return self, nil
+}
+
+// checkName refuses the name of a Cluster or of a HelmRelease that is not of `workload apply`.
 func (c Cluster) checkName(ctx context.Context) error {
 	key := c.Key()
 	var release helmv2.HelmRelease
-	err := c.Management.Get(ctx, key.release(), &release)
+	err := c.Management.Get(ctx, key.object(), &release)
 	switch {
 	case err == nil && release.Labels[Label] == key.Name:
 		return nil
@@ -24,15 +80,87 @@ func (c Cluster) checkName(ctx context.Context) error {
 		return fault.New(fault.ClusterForeign, fmt.Sprintf("a HelmRelease %s exists that is not of a workload cluster",
 			key), "Give this one another --name or --namespace.")
 	case !apierrors.IsNotFound(err):
-		return fmt.Errorf("read the HelmRelease %s in the %s cluster: %w", key, c.Management.Name, err)
+		return fmt.Errorf("read the HelmRelease %s: %w", key, err)
 	}
 	cluster, err := clusters.Own(ctx, c.Management, clusters.Scope{Namespace: key.Namespace, Cluster: key.Name})
 	if err != nil {
-		return fmt.Errorf("read the Cluster %s in the %s cluster: %w", key, c.Management.Name, err)
+		return fmt.Errorf("read the Cluster %s: %w", key, err)
 	}
 	if cluster != nil {
 		return fault.New(fault.ClusterForeign, fmt.Sprintf("a Cluster %s exists that workload apply did not make", key),
 			"Give this one another --name or --namespace.")
 	}
 	return nil
+}
+
+// formatGate is the end of the variables with which a provider's component takes Ignition.
+const formatGate = "BOOTSTRAP_FORMAT_IGNITION"
+
+// checkProviders refuses a provider that the management cluster does not have, or that does not take the format of the
+// machines' configuration.
+func (c Cluster) checkProviders(ctx context.Context) error {
+	list, err := flux.Kustomizations(ctx, c.Management)
+	if err != nil {
+		return err
+	}
+	installed := map[string]*kustomizev1.Kustomization{}
+	for i := range list {
+		own := client.ObjectKey{Namespace: flux.Namespace, Name: flux.ReleaseName}
+		if name := list[i].Labels[owned.ComponentLabel]; name != "" && rollout.Made(own, &list[i]) {
+			installed[name] = &list[i]
+		}
+	}
+	var problems []error
+	for _, name := range c.Environment.Providers() {
+		k, is := installed[name]
+		switch {
+		case !is:
+			problems = append(problems, fault.New(fault.ComponentUnknown, fmt.Sprintf("the management cluster %s does "+
+				"not have the component %s, which makes this cluster", c.Self, name),
+				"Enable it there: cluster-init up with --set components."+name+".enabled=true."))
+		case !apimeta.IsStatusConditionTrue(k.Status.Conditions, meta.ReadyCondition):
+			problems = append(problems, fault.Retryable(fmt.Errorf("the component %s of the management cluster %s is not "+
+				"ready", name, c.Self), fault.ComponentStuck, "See cluster-init diagnose."))
+		case c.Environment.Spec().Cluster.BootstrapFormat == "ignition" && refusesIgnition(k):
+			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("cluster.bootstrap_format is ignition, "+
+				"which the component %s of the management cluster %s does not take", name, c.Self),
+				"Let it: cluster-init up with --set cluster.bootstrap_formats={ignition}."))
+		}
+	}
+	return fault.Join(problems...)
+}
+
+func refusesIgnition(k *kustomizev1.Kustomization) bool {
+	if k.Spec.PostBuild == nil {
+		return false
+	}
+	for name, value := range k.Spec.PostBuild.Substitute {
+		if strings.HasSuffix(name, formatGate) && value != "true" {
+			return true
+		}
+	}
+	return false
+}
+
+// checkNetworks refuses a network of machines that overlaps with the pods or services of the management cluster: its
+// controllers, which are pods, could not reach them.
+func (c Cluster) checkNetworks(self *clusterv1.Cluster) error {
+	var problems []error
+	for _, machines := range c.Machines {
+		for _, cidr := range slices.Concat(self.Spec.ClusterNetwork.Pods.CIDRBlocks,
+			self.Spec.ClusterNetwork.Services.CIDRBlocks) {
+			if overlap(machines.CIDR, cidr) {
+				problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s %s overlaps with %s of the "+
+					"management cluster %s", machines.Path, machines.CIDR, cidr, c.Self),
+					"Choose another range: the controllers of the management cluster could not reach the machines."))
+			}
+		}
+	}
+	return fault.Join(problems...)
+}
+
+func overlap(a, b string) bool {
+	one, err := netip.ParsePrefix(a)
+	other, otherErr := netip.ParsePrefix(b)
+	return err == nil && otherErr == nil && one.Overlaps(other)
 }

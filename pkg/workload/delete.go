@@ -31,7 +31,7 @@ type Deletion struct {
 // Check refuses a cluster that has no release of its own. It returns nil for one whose deletion was interrupted.
 func (d Deletion) Check(ctx context.Context) error {
 	var release helmv2.HelmRelease
-	err := d.Management.Get(ctx, d.Key.release(), &release)
+	err := d.Management.Get(ctx, d.Key.object(), &release)
 	switch {
 	case apierrors.IsNotFound(err):
 	case err != nil:

@@ -22,8 +22,8 @@ type Key struct{ Namespace, Name string }
 // String is for people.
 func (k Key) String() string { return k.Namespace + "/" + k.Name }
 
-// release is the key of the HelmRelease.
-func (k Key) release() client.ObjectKey {
+// object is the key of the Cluster, and of the HelmRelease.
+func (k Key) object() client.ObjectKey {
 	return client.ObjectKey{Namespace: k.Namespace, Name: k.Name}
 }
 
@@ -41,7 +41,7 @@ func (k Key) name(o client.Object, original string) {
 }
 
 // made reports whether Helm made an object for the cluster's release.
-func (k Key) made(o client.Object) bool { return rollout.Made(k.release(), o) }
+func (k Key) made(o client.Object) bool { return rollout.Made(k.object(), o) }
 
 func (k Key) label(o client.Object) {
 	labels := maps.Clone(o.GetLabels())

@@ -1,0 +1,235 @@
+//go:build integration
+
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+)
+
+var self = Key{"management", "mgmt"}
+
+// release is a HelmRelease as `workload apply` makes it.
+func release(key Key) *helmv2.HelmRelease {
+	r, _ := flux.HelmRelease(flux.Release{Namespace: key.Namespace, Name: key.Name, Chart: key.called("chart")})
+	key.label(r)
+	return r
+}
+
+// madeBy is a Kustomization of a release.
+func madeBy(key Key, component string) *kustomizev1.Kustomization {
+	return &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace,
+		Name: key.called(component), Labels: map[string]string{"helm.toolkit.fluxcd.io/name": key.Name,
+			"helm.toolkit.fluxcd.io/namespace": key.Namespace, owned.ComponentLabel: component}},
+		Spec: kustomizev1.KustomizationSpec{Interval: metav1.Duration{Duration: time.Minute},
+			SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "OCIRepository", Name: "s"}}}
+}
+
+// The tests of a management cluster: the kind Cluster is defined once for all of them.
+func TestWorkloadClusters(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	shared.DefineCluster(ctx, t)
+	t.Run("a deletion deletes all of it", deletesAll)
+	t.Run("a foreign cluster is not deleted", keepsForeign)
+	t.Run("what cannot be made is refused", refuses)
+}
+
+// A deletion takes along all of its cluster, and nothing of another cluster in the same namespace.
+func deletesAll(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	shared.Namespaces(ctx, t, "team-a")
+	shop, till := Key{"team-a", "shop"}, Key{"team-a", "till"}
+	for _, key := range []Key{shop, till} {
+		source := &sourcev1.OCIRepository{Spec: sourcev1.OCIRepositorySpec{URL: "oci://registry/x",
+			Interval: metav1.Duration{Duration: time.Minute}}}
+		values, stored := &corev1.ConfigMap{}, &corev1.Secret{}
+		key.name(source, "chart")
+		key.name(values, "values")
+		stored.Namespace, stored.Name = key.Namespace, "sh.helm.release.v1."+key.Name+".v1"
+		stored.Labels = map[string]string{"owner": "helm", "name": key.Name}
+		shared.Create(ctx, t, release(key), madeBy(key, "cluster"), source, values, stored,
+			fluxserver.NewCluster(key.Namespace, key.Name))
+	}
+	foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "shop-own"}}
+	shared.Create(ctx, t, foreign)
+	list, err := List(ctx, shared.Client, self)
+	if err != nil || len(list) != 2 || list[0].Name != "shop" || !list[0].Release || list[0].State == Ready {
+		t.Errorf("listed %+v, %v", list, err)
+	}
+	if err := deletion(shop).Run(ctx, &pipeline.Notes{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []Key{shop, till} {
+		for _, o := range []client.Object{release(key), madeBy(key, "cluster"),
+			fluxserver.NewCluster(key.Namespace, key.Name),
+			&sourcev1.OCIRepository{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: key.called("chart")}},
+			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: key.called("values")}},
+			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a",
+				Name: "sh.helm.release.v1." + key.Name + ".v1"}}} {
+			err := shared.Client.Get(ctx, client.ObjectKeyFromObject(o), o)
+			if key == shop && !apierrors.IsNotFound(err) || key == till && err != nil {
+				t.Errorf("%T %s: %v", o, o.GetName(), err)
+			}
+		}
+	}
+	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(foreign), foreign); err != nil {
+		t.Errorf("a Secret of the user's own: %v", err)
+	}
+	if err := deletion(shop).Run(ctx, &pipeline.Notes{}); fault.CodeOf(err) != fault.Usage {
+		t.Errorf("again: %v", err)
+	}
+}
+
+func deletion(key Key) Deletion {
+	return Deletion{Management: shared.Client, Key: key,
+		Cluster: clusters.Deletion{Cluster: shared.Client, Heartbeat: time.Minute, Now: time.Now}}
+}
+
+// What `workload apply` did not make is not deleted.
+func keepsForeign(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	shared.Namespaces(ctx, t, "team-b")
+	cluster := fluxserver.NewCluster("team-b", "foreign")
+	shared.Create(ctx, t, cluster)
+	if err := deletion(Key{"team-b", "foreign"}).Run(ctx, &pipeline.Notes{}); fault.CodeOf(err) != fault.ClusterForeign {
+		t.Error(err)
+	}
+	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster); err != nil ||
+		cluster.GetDeletionTimestamp() != nil {
+		t.Errorf("it is deleted: %v", err)
+	}
+}
+
+// Everything that the management cluster cannot make is refused, and nothing is created.
+func refuses(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	shared.Namespaces(ctx, t, "management", "team-c")
+	env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		Workload: true, Variables: func(string) (string, bool) { return "", false },
+		Sets: []string{"cluster.name=shop", "cluster.namespace=team-c", "cluster.bootstrap_format=ignition"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Cluster{Management: shared.Client, Self: self, Environment: env,
+		Machines: []environment.Range{{Path: "nodes", CIDR: "10.244.128.0/24"}},
+		Follow:   rollout.Options{Now: time.Now, Heartbeat: time.Minute}}
+	refused := func(when string, says ...string) {
+		t.Helper()
+		err := c.Apply(ctx, &pipeline.Notes{})
+		for _, text := range says {
+			if err == nil || !strings.Contains(err.Error(), text) {
+				t.Errorf("%s: %v, want %q", when, err, text)
+			}
+		}
+		var all helmv2.HelmReleaseList
+		if err := shared.Client.List(ctx, &all, client.InNamespace("team-c"), client.HasLabels{Label}); err != nil ||
+			len(all.Items) > 0 {
+			t.Errorf("%s: created %d, %v", when, len(all.Items), err)
+		}
+	}
+	refused("without its own Cluster", "does not hold its own Cluster management/mgmt")
+	own := fluxserver.NewCluster("management", "mgmt")
+	own.Object["spec"] = map[string]any{"clusterNetwork": map[string]any{
+		"pods": map[string]any{"cidrBlocks": []any{"10.244.0.0/16"}}}}
+	shared.Create(ctx, t, own)
+	refused("not available", "management/mgmt is not ready", "is not Available")
+	shared.Patch(ctx, t, own, `{"status":{"conditions":[{"type":"Available","status":"True","reason":"A",`+
+		`"lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
+	shared.Patch(ctx, t, own, `{"spec":{"paused":true}}`)
+	refused("paused", "its Cluster is paused")
+	shared.Patch(ctx, t, own, `{"spec":{"paused":null}}`)
+	foreign := fluxserver.NewCluster("team-c", "shop")
+	shared.Create(ctx, t, foreign)
+	refused("nothing is there", "does not have the component capd", "does not have the component cabpk",
+		"a Cluster team-c/shop exists that workload apply did not make", "10.244.128.0/24 overlaps with 10.244.0.0/16")
+	shared.Remove(ctx, t, foreign)
+	for _, name := range []string{"capi", "cabpk", "capd"} {
+		k := madeBy(Key{flux.Namespace, flux.ReleaseName}, name)
+		k.Name = name
+		if name == "cabpk" {
+			k.Spec.PostBuild = &kustomizev1.PostBuild{Substitute: map[string]string{
+				"EXP_KUBEADM_BOOTSTRAP_FORMAT_IGNITION": "false"}}
+		}
+		shared.Create(ctx, t, k)
+		if name != "capd" {
+			k.Status.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Status: metav1.ConditionTrue,
+				Reason: "A", LastTransitionTime: metav1.Now()}}
+			if err := shared.Client.Status().Update(ctx, k); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	refused("a provider is not ready, another takes no Ignition", "component capd of the management cluster "+
+		"management/mgmt is not ready", "which the component cabpk of the management cluster management/mgmt does not take")
+}
+
+// The copy of the source has what the source has, with its Secrets, under names of the cluster's own.
+func TestCopySource(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	values, err := json.Marshal(map[string]any{"source": reference{"GitRepository", "telco-cloud-init"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := flux.HelmRelease(flux.Release{FromGit: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Spec.Values = &apiextensionsv1.JSON{Raw: values}
+	repository := flux.GitRepository(flux.GitSource{URL: "https://git.example.org/x.git", Branch: "main",
+		SecretName: "telco-cloud-init-git"})
+	repository.Spec.Suspend = true
+	login := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: "telco-cloud-init-git"},
+		Data: map[string][]byte{"password": []byte("p")}}
+	key := Key{"team-d", "shop"}
+	shared.Create(ctx, t, own, repository)
+	if _, err := copySource(ctx, shared.Client, key); !apierrors.IsNotFound(err) {
+		t.Errorf("without its Secret: %v", err)
+	}
+	shared.Create(ctx, t, login)
+	got, err := copySource(ctx, shared.Client, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.fromGit || got.chart != "shop-telco-cloud-init" || got.content != (reference{"GitRepository",
+		"shop-telco-cloud-init"}) || len(got.objects) != 2 {
+		t.Errorf("%+v", got)
+	}
+	shared.Namespaces(ctx, t, "team-d")
+	if err := shared.Client.ApplyAll(ctx, got.objects...); err != nil {
+		t.Fatal(err)
+	}
+	var copied sourcev1.GitRepository
+	if err := shared.Client.Get(ctx, client.ObjectKey{Namespace: "team-d", Name: "shop-telco-cloud-init"},
+		&copied); err != nil || copied.Spec.URL != repository.Spec.URL || copied.Spec.Suspend ||
+		copied.Spec.SecretRef.Name != "shop-git" || copied.Labels[Label] != "shop" {
+		t.Errorf("%+v, %v", copied.Spec, err)
+	}
+}
