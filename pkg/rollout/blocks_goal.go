@@ -11,7 +11,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
-	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // blocksGoal reports whether the wait depends on an object: a goal, or what belongs to the release in a goal's
@@ -38,9 +37,8 @@ func (v *view) ofRelease(o *unstructured.Unstructured) bool {
 	if o == nil {
 		return false
 	}
-	if v.goal.Release.Name != "" {
-		return Made(v.goal.Release, o) || !isFlux(o) || o.GetNamespace() == v.goal.Release.Namespace &&
-			o.GetLabels()[owned.ClusterLabel] == v.goal.Release.Name
+	if v.goal.Owns != nil { // another workload cluster may be in the same namespace
+		return v.goal.Owns(o)
 	}
 	switch o.GetName() {
 	case flux.ReleaseName, flux.ChartSourceName, flux.Namespace + "-" + flux.ReleaseName: // the last is a HelmChart's

@@ -45,6 +45,9 @@ type Goal struct {
 	Made func(context.Context) ([]Key, error)
 	// Until, if set, must return true as well. It is called about once a second once all else is ready.
 	Until func(context.Context) bool
+	// Owns says which objects the wait is about: only they are reported, and only they can end it. Nil means all that
+	// are in the release's namespace.
+	Owns func(client.Object) bool
 	// Release is the HelmRelease that the wait is for. Empty means the cluster's own.
 	Release client.ObjectKey
 	// Revision, if set, must be part of the revision that a Kustomization of the release's source has applied.
@@ -88,13 +91,14 @@ func (v *view) take(c kube.Change) (bool, event.Object) {
 	}
 	k := Key{c.Object.GetKind(), c.Object.GetNamespace(), c.Object.GetName()}
 	state := v.stateOf(k, c.Object)
+	shown := v.goal.Owns == nil || v.goal.Owns(c.Object)
 	now := event.Object{Cluster: v.cluster, Kind: k.Kind, Namespace: k.Namespace, Name: k.Name,
 		State: state.Status, Reason: state.Reason, Message: state.Message}
 	if c.Deleted {
 		delete(v.objects, k)
 		delete(v.states, k)
 		now.State = "Deleted"
-		return true, now
+		return shown, now
 	}
 	v.objects[k] = c.Object
 	for _, d := range dependencies(c.Object) {
@@ -109,7 +113,7 @@ func (v *view) take(c kube.Change) (bool, event.Object) {
 	}
 	changed := before.State != now.State || before.Message != now.Message ||
 		strings.Join(before.WaitsFor, ",") != strings.Join(now.WaitsFor, ",")
-	return changed, now
+	return changed && shown, now
 }
 
 // stateOf returns the object's own state, unless that is older than what this wait is for, or a Cluster's machines

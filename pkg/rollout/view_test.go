@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
@@ -414,6 +415,20 @@ func TestClustersAreCountedInOneOrder(t *testing.T) {
 		}
 		if !slices.Equal(names, []string{"a", "b", "c", "d"}) {
 			t.Fatal(names)
+		}
+	}
+}
+
+// A namespace may hold several workload clusters: a wait for one of them neither reports nor depends on another's.
+func TestAWaitIsForOneClusterOfANamespace(t *testing.T) {
+	for name, owns := range map[string]bool{"its own": true, "another's": false} {
+		o := machine("c", "m", "False")
+		v := newView("management", Goal{Ready: []Key{{"HelmRelease", o.GetNamespace(), "shop"}},
+			Owns: func(client.Object) bool { return owns }})
+		reported, _ := v.take(kube.Change{Object: o})
+		key := Key{"Machine", o.GetNamespace(), o.GetName()}
+		if reported != owns || v.blocksGoal(key) != owns {
+			t.Errorf("%s: reported %v, waited for %v", name, reported, v.blocksGoal(key))
 		}
 	}
 }

@@ -52,6 +52,7 @@ func (c Cluster) Apply(ctx context.Context, report pipeline.Reporter) error {
 	follow := c.Follow
 	follow.Cluster = rollout.Key{Kind: "Cluster", Namespace: key.Namespace, Name: key.Name}
 	goal := rollout.GoalOf(c.Management, key.object(), now.Format(time.RFC3339Nano), "workload cluster "+key.String())
+	goal.Owns = key.Owns
 	return rollout.NewIn(c.Management, key.Namespace, follow).Await(ctx, goal, report)
 }
 
