@@ -35,6 +35,7 @@ func TestUpOpenStack(t *testing.T) {
 	before := project.inventory(t)
 	management, r := l.upOnOpenStack(t, project)
 	servers := project.names(t, openstack.KindServer)
+	t.Run("a workload cluster is made and deleted", func(t *testing.T) { l.workloadOnOpenStack(t, project) })
 	t.Run("a commit makes another worker", func(t *testing.T) {
 		r.replace(t, "kustomize-components/cluster/"+l.name+"/workers.yaml", "${WORKER_REPLICAS:=0}", "2")
 		r.push(t, "another worker")

@@ -77,8 +77,8 @@ func (o *workloadApplyOptions) run(ctx context.Context, name string) error {
 			return nil, err
 		}
 		cluster := workload.Cluster{Environment: env, Machines: known.Ranges(env),
-			Self: workload.Key{Namespace: looking.Namespace, Name: looking.Cluster}, Follow: rollout.Options{Heartbeat: 15 * time.Second,
-				Now: time.Now, Kinds: makes.Kinds()}}
+			Self:   workload.Key{Namespace: looking.Namespace, Name: looking.Cluster},
+			Follow: rollout.Options{Heartbeat: 15 * time.Second, Now: time.Now, Kinds: makes.Kinds()}}
 		world, folder := leasedBy(looking, cluster.Key())
 		message := "The workload cluster " + cluster.Key().String() + " is ready."
 		return &phaseRun{folder: folder, accepted: func() { sink.begin(env) },

@@ -154,10 +154,10 @@ func shownIndex(group, kind string) int {
 	})
 }
 
-// Objects returns those objects of Flux and of Cluster API that a status shows, each in its namespace, if shown says so.
-// unknown says what could not be read.
-func Objects(ctx context.Context, c *kube.Cluster, ofFlux, ofCluster string, shown func(*unstructured.Unstructured) bool) (
-	objects []Object, unknown []string) {
+// Objects returns those objects of Flux and of Cluster API that a status shows, each in its namespace, if shown says
+// so. unknown says what could not be read.
+func Objects(ctx context.Context, c *kube.Cluster, ofFlux, ofCluster string,
+	shown func(*unstructured.Unstructured) bool) (objects []Object, unknown []string) {
 	served, err := c.Served(ctx)
 	if err != nil {
 		unknown = append(unknown, fmt.Sprintf("some kinds of the %s cluster: %v", c.Name, err))

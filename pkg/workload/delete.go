@@ -67,6 +67,9 @@ func (d Deletion) Run(ctx context.Context, report pipeline.Reporter) error {
 	if err := d.Cluster.Delete(ctx, d.scope(), report); err != nil {
 		return err
 	}
+	if err := d.deleteApplied(ctx, report); err != nil {
+		return err
+	}
 	// The HelmRelease is last: with it a run that is interrupted begins again.
 	for _, kind := range []schema.GroupVersionKind{
 		kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind),

@@ -72,8 +72,17 @@ func deletesAll(t *testing.T) {
 		key.name(values, "values")
 		stored.Namespace, stored.Name = key.Namespace, "sh.helm.release.v1."+key.Name+".v1"
 		stored.Labels = map[string]string{"owner": "helm", "name": key.Name}
-		shared.Create(ctx, t, release(key), madeBy(key, "cluster"), source, values, stored,
+		login := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.called("cloud-config")}}
+		k := madeBy(key, "cluster")
+		shared.Create(ctx, t, release(key), k, source, values, stored, login,
 			fluxserver.NewCluster(key.Namespace, key.Name))
+		k.Status.Inventory = &kustomizev1.ResourceInventory{Entries: []kustomizev1.ResourceRef{
+			{ID: key.Namespace + "_" + key.Name + "_cluster.x-k8s.io_Cluster", Version: "v1beta2"},
+			{ID: key.Namespace + "_" + login.Name + "__Secret", Version: "v1"},
+			{ID: key.Namespace + "_gone_nowhere.example.org_Kind", Version: "v1"}}}
+		if err := shared.Client.Status().Update(ctx, k); err != nil {
+			t.Fatal(err)
+		}
 	}
 	foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "shop-own"}}
 	shared.Create(ctx, t, foreign)
@@ -89,6 +98,7 @@ func deletesAll(t *testing.T) {
 			fluxserver.NewCluster(key.Namespace, key.Name),
 			&sourcev1.OCIRepository{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: key.called("chart")}},
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: key.called("values")}},
+			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: key.called("cloud-config")}},
 			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a",
 				Name: "sh.helm.release.v1." + key.Name + ".v1"}}} {
 			err := shared.Client.Get(ctx, client.ObjectKeyFromObject(o), o)
