@@ -67,7 +67,9 @@ func (o *workloadStatusOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("read workload cluster %s: %w", key, err)
 	}
-	at := slices.IndexFunc(all, func(l workload.Listed) bool { return l.Namespace == key.Namespace && l.Name == key.Name })
+	at := slices.IndexFunc(all, func(l workload.Listed) bool {
+		return l.Namespace == key.Namespace && l.Name == key.Name
+	})
 	if at < 0 {
 		return fault.New(fault.StatusAbsent, "there is no workload cluster "+key.String(),
 			"See what there is: cluster-init workload list --in "+o.managed.in+".")

@@ -132,7 +132,8 @@ func (r *Report) side(ctx context.Context, state string, c *kube.Cluster, connec
 		return s
 	}
 	s.Server, s.Versions = c.Config.Host, map[string]string{}
-	objects, unknown := Objects(ctx, c, flux.Namespace, namespace, func(*unstructured.Unstructured) bool { return true })
+	all := func(*unstructured.Unstructured) bool { return true }
+	objects, unknown := Objects(ctx, c, flux.Namespace, namespace, all)
 	s.Objects = append(s.Objects, objects...)
 	r.Unknown = append(r.Unknown, unknown...)
 	r.versions(ctx, c, &s)

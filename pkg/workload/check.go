@@ -119,11 +119,12 @@ func (c Cluster) checkProviders(ctx context.Context) error {
 				"not have the component %s, which makes this cluster", c.Self, name),
 				"Enable it there: cluster-init up with --set components."+name+".enabled=true."))
 		case !apimeta.IsStatusConditionTrue(k.Status.Conditions, meta.ReadyCondition):
-			problems = append(problems, fault.Retryable(fmt.Errorf("the component %s of the management cluster %s is not "+
-				"ready", name, c.Self), fault.ComponentStuck, "See cluster-init diagnose."))
+			problems = append(problems, fault.Retryable(
+				fmt.Errorf("the component %s of the management cluster %s is not ready", name, c.Self),
+				fault.ComponentStuck, "See cluster-init diagnose."))
 		case c.Environment.Spec().Cluster.BootstrapFormat == "ignition" && refusesIgnition(k):
-			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("cluster.bootstrap_format is ignition, "+
-				"which the component %s of the management cluster %s does not take", name, c.Self),
+			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("cluster.bootstrap_format is "+
+				"ignition, which the component %s of the management cluster %s does not take", name, c.Self),
 				"Let it: cluster-init up with --set cluster.bootstrap_formats={ignition}."))
 		}
 	}

@@ -59,7 +59,9 @@ func List(ctx context.Context, management *kube.Cluster, self Key) ([]Listed, er
 	}
 	for i := range releases.Items {
 		key := Key{releases.Items[i].GetNamespace(), releases.Items[i].GetName()}
-		at := slices.IndexFunc(all, func(c capi.Cluster) bool { return c.Namespace == key.Namespace && c.Name == key.Name })
+		at := slices.IndexFunc(all, func(c capi.Cluster) bool {
+			return c.Namespace == key.Namespace && c.Name == key.Name
+		})
 		var cluster *capi.Cluster
 		if at >= 0 {
 			cluster = &all[at]
