@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
@@ -17,22 +18,33 @@ import (
 // LastAppliedValues reads the objects with the values that a cluster was last given. It returns nil for those that do
 // not exist.
 func LastAppliedValues(ctx context.Context, c *kube.Cluster) (environment.Objects, error) {
+	named := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: environment.Namespace, Name: name}
+	}
+	return ReadValues(ctx, c, environment.Objects{
+		Values:       &corev1.ConfigMap{ObjectMeta: named(environment.ValuesName)},
+		Secrets:      &corev1.Secret{ObjectMeta: named(environment.SecretsName)},
+		InfraSecrets: &corev1.Secret{ObjectMeta: named(environment.InfraSecretsName)}})
+}
+
+// ReadValues reads the objects with these names. It returns nil for those that do not exist.
+func ReadValues(ctx context.Context, c *kube.Cluster, names environment.Objects) (environment.Objects, error) {
 	values, secrets, infra := &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Secret{}
 	var given environment.Objects
-	read := func(name string, o client.Object) (bool, error) {
-		o.SetNamespace(environment.Namespace)
-		o.SetName(name)
+	read := func(named, o client.Object) (bool, error) {
+		o.SetNamespace(named.GetNamespace())
+		o.SetName(named.GetName())
 		return c.Exists(ctx, o)
 	}
-	there, err := read(environment.ValuesName, values)
+	there, err := read(names.Values, values)
 	if there {
 		given.Values = values
 	}
-	thereSecrets, errSecrets := read(environment.SecretsName, secrets)
+	thereSecrets, errSecrets := read(names.Secrets, secrets)
 	if thereSecrets {
 		given.Secrets = secrets
 	}
-	thereInfra, errInfra := read(environment.InfraSecretsName, infra)
+	thereInfra, errInfra := read(names.InfraSecrets, infra)
 	if thereInfra {
 		given.InfraSecrets = infra
 	}

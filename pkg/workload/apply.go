@@ -24,6 +24,9 @@ type Cluster struct {
 	Environment *environment.Environment // loaded with Options.Workload
 	Machines    []environment.Range      // the networks of its machines
 	Follow      rollout.Options
+	// Settled, if set, gets the environment as it is applied, before anything is: with secrets of the management
+	// cluster.
+	Settled func(*environment.Environment)
 }
 
 // Key returns the names of the cluster.
@@ -35,6 +38,13 @@ func (c Cluster) Key() Key {
 func (c Cluster) Apply(ctx context.Context, report pipeline.Reporter) error {
 	if err := c.Check(ctx); err != nil {
 		return err
+	}
+	var err error
+	if c.Environment, err = c.settle(ctx); err != nil {
+		return err
+	}
+	if c.Settled != nil {
+		c.Settled(c.Environment)
 	}
 	objects, err := c.objects(ctx)
 	if err != nil {

@@ -5,6 +5,7 @@ package workload
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -198,6 +199,61 @@ func refuses(t *testing.T) {
 	}
 	refused("a provider is not ready, another takes no Ignition", "component capd of the management cluster "+
 		"management/mgmt is not ready", "which the component cabpk of the management cluster management/mgmt does not take")
+}
+
+// A cluster is given what belongs to the place of its management cluster, and keeps its own values and its key.
+func TestSettledValues(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	given := func(workload bool, sets ...string) *environment.Environment {
+		env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+			Workload: workload, Variables: func(string) (string, bool) { return "", false }, Sets: sets})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return env
+	}
+	store := func(env *environment.Environment) {
+		objects, err := env.Objects()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := shared.Client.ApplyAll(ctx, objects.Values, objects.Secrets, objects.InfraSecrets); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store(given(false, "proxies.https_proxy=http://u:p@proxy:3128", "cluster.registry_mirrors[0].host=docker.io",
+		"cluster.registry_mirrors[0].url=http://theirs:5000"))
+	shared.Namespaces(ctx, t, "team-e")
+	c := Cluster{Management: shared.Client, Self: self, Environment: given(true, "cluster.name=shop",
+		"cluster.namespace=team-e", "cluster.registry_mirrors[0].host=docker.io",
+		"cluster.registry_mirrors[0].url=http://mine:5000")}
+	first, err := c.settle(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store(first)
+	second, err := c.settle(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, env := range []*environment.Environment{first, second} {
+		values := env.Values(environment.Workload)
+		proxies, _ := values["proxies"].(map[string]any)
+		cluster, _ := values["cluster"].(map[string]any)
+		if proxies["https_proxy"] != "http://u:p@proxy:3128" || !strings.Contains(fmt.Sprint(cluster["registry_mirrors"]), "http://mine:5000") ||
+			values["secret_fingerprint_key"] == "" {
+			t.Errorf("%v, %v", proxies, cluster["registry_mirrors"])
+		}
+	}
+	if first.Values(environment.Workload)["secret_fingerprint_key"] != second.Values(
+		environment.Workload)["secret_fingerprint_key"] {
+		t.Error("each run makes another key: Pods restart")
+	}
+	objects, err := first.Objects()
+	if err != nil || strings.Contains(objects.Values.Data[environment.ValuesKey], "u:p@") {
+		t.Errorf("the password is in the ConfigMap, %v", err)
+	}
 }
 
 // The copy of the source has what the source has, with its Secrets, under names of the cluster's own.
