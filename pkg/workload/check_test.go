@@ -17,7 +17,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
 // What another made is never applied over: least of all the release of the management cluster itself.
@@ -41,7 +40,7 @@ func TestForeignNamesAreRefused(t *testing.T) {
 		}
 		c := Cluster{Environment: env, Management: &kube.Cluster{Name: "management",
 			Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(there).Build()}}
-		if err := c.Apply(t.Context(), &pipeline.Notes{}); fault.CodeOf(err) != fault.ClusterForeign ||
+		if err := c.checkName(t.Context()); fault.CodeOf(err) != fault.ClusterForeign ||
 			!strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
