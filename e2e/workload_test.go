@@ -39,6 +39,10 @@ func (l lab) workload(t *testing.T, management cluster) {
 		!strings.Contains(out, own+": Ready") {
 		t.Errorf("workload status ended with %d: %s", code, out)
 	}
+	if code, out := l.run(t, append([]string{"workload", "diagnose", own, "-o", "json"}, in...)...); code != 0 ||
+		!strings.Contains(out, `"clusters":["management","`+own+`"]`) {
+		t.Errorf("workload diagnose ended with %d: %s", code, out)
+	}
 	if code, _ := l.run(t, append([]string{"workload", "delete", own, "--yes"}, in...)...); code != 0 {
 		t.Fatalf("workload delete ended with %d", code)
 	}

@@ -22,10 +22,9 @@ import (
 type diagnoseOptions struct {
 	environmentOptions
 	clusters       pivotClusters
-	output         outputOptions
+	output         diagnosisOutput
 	from, identity string
-	rules          string
-	more           []diagnose.Rule // from the folder in rules
+	more           []diagnose.Rule // from the folder of --rules
 	streams        Streams
 }
 
@@ -60,41 +59,25 @@ Exit codes: 0 no cause found; 50 a cause found; 32 no cluster answers.`,
 	}
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams)
-	o.output.formatFlag(f, "plain: for people; json: one document for programs")
+	o.output.flags(f)
 	o.clusters.flags(f)
 	f.StringVar(&o.from, "from", "", "file that collect wrote, to read instead of clusters")
 	f.StringVar(&o.identity, "identity", "", "file with the private key of age or ssh that decrypts the file of --from")
-	f.StringVar(&o.rules, "rules", "", "folder with your own rules, a file NAME.yaml each; they take precedence over "+
-		"built-in rules")
 	overriddenBy(f, []string{"from"}, ofClusters()...)
 	overriddenBy(f, append(ofClusters(), anArgument), "from", "identity")
 	return c
 }
 
 func (o *diagnoseOptions) run(ctx context.Context, args []string) error {
-	if err := o.output.known(); err != nil {
+	var err error
+	if o.more, err = o.output.check(); err != nil {
 		return err
-	}
-	if o.rules != "" {
-		var err error
-		if o.more, err = diagnose.ReadRules(o.rules); err != nil {
-			return err
-		}
 	}
 	report, err := o.report(ctx, args)
 	if err != nil {
 		return err
 	}
-	if err := o.output.show(o.streams, report); err != nil {
-		return err
-	}
-	if err := report.Err(); err != nil {
-		if o.output.format == "plain" && fault.CodeOf(err) == fault.ComponentStuck {
-			return reportedError{err} // the report has said it
-		}
-		return err
-	}
-	return nil
+	return o.output.report(o.streams, report)
 }
 
 // report diagnoses the clusters, or the case in a collected file.

@@ -24,7 +24,7 @@ func newWorkload(streams Streams) *cobra.Command {
 		RunE:    onlyCommands,
 	}
 	c.AddCommand(newWorkloadApply(streams), newWorkloadList(streams), newWorkloadStatus(streams),
-		newWorkloadDelete(streams))
+		newWorkloadDiagnose(streams), newWorkloadDelete(streams))
 	return c
 }
 
@@ -59,6 +59,22 @@ func (m *managedBy) connect(ctx context.Context, looking *viewed) (*kube.Cluster
 		return nil, fmt.Errorf("connect to the management cluster of %s: %w", m.in, err)
 	}
 	return management, nil
+}
+
+// listed returns the state of a workload cluster. It fails with fault.StatusAbsent if there is none of that name.
+func (m *managedBy) listed(ctx context.Context, looking *viewed, management *kube.Cluster, key workload.Key) (
+	workload.Listed, error) {
+	all, err := workload.List(ctx, management, workload.Key{Namespace: looking.Namespace, Name: looking.Cluster})
+	if err != nil {
+		return workload.Listed{}, fmt.Errorf("read workload cluster %s: %w", key, err)
+	}
+	for _, l := range all {
+		if l.Namespace == key.Namespace && l.Name == key.Name {
+			return l, nil
+		}
+	}
+	return workload.Listed{}, fault.New(fault.StatusAbsent, "there is no workload cluster "+key.String(),
+		"See what there is: cluster-init workload list --in "+m.in+".")
 }
 
 // leasedBy returns a World of the workload cluster, which takes leases by its name, and the folder of its lock here.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -63,18 +62,11 @@ func (o *workloadStatusOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	all, err := workload.List(ctx, management, workload.Key{Namespace: looking.Namespace, Name: looking.Cluster})
+	listed, err := o.managed.listed(ctx, looking, management, key)
 	if err != nil {
-		return fmt.Errorf("read workload cluster %s: %w", key, err)
+		return err
 	}
-	at := slices.IndexFunc(all, func(l workload.Listed) bool {
-		return l.Namespace == key.Namespace && l.Name == key.Name
-	})
-	if at < 0 {
-		return fault.New(fault.StatusAbsent, "there is no workload cluster "+key.String(),
-			"See what there is: cluster-init workload list --in "+o.managed.in+".")
-	}
-	report := workloadStatus{Type: "workload-status", SchemaVersion: 1, Listed: all[at]}
+	report := workloadStatus{Type: "workload-status", SchemaVersion: 1, Listed: listed}
 	report.Objects, report.Unknown = status.Objects(ctx, management, key.Namespace, key.Namespace,
 		func(u *unstructured.Unstructured) bool { return key.Owns(u) })
 	if err := o.output.show(o.streams, report); err != nil {

@@ -91,7 +91,7 @@ func (w *World) reach(ctx context.Context, kubeconfig []byte) (*kube.Cluster, er
 
 // reachAt connects to the management cluster at the address of a kubeconfig.
 func reachAt(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
-	c, err := connect(ManagementName, kubeconfig)
+	c, err := Connect(ManagementName, kubeconfig)
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func (n ByName) connectNode(ctx context.Context, node docker.Container) (*kube.C
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect(BootstrapName, published)
+	c, err := Connect(BootstrapName, published)
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func (w *World) connectAt(ctx context.Context, cluster *kube.Cluster, kubeconfig
 	if err != nil {
 		return nil
 	}
-	c, err := connect(ManagementName, at)
+	c, err := Connect(ManagementName, at)
 	if err != nil {
 		return nil
 	}

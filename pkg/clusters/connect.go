@@ -24,7 +24,8 @@ func scheme() (*runtime.Scheme, error) {
 	return s, flux.AddToScheme(s)
 }
 
-func connect(name string, kubeconfig []byte) (*kube.Cluster, error) {
+// Connect makes a connection to a cluster, with the kinds that a run reads. It sends no request yet.
+func Connect(name string, kubeconfig []byte) (*kube.Cluster, error) {
 	s, err := scheme()
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (w *World) connectBootstrap(ctx context.Context) (*kube.Cluster, error) {
 			return nil, err
 		}
 	}
-	c, err := connect(BootstrapName, kubeconfig)
+	c, err := Connect(BootstrapName, kubeconfig)
 	if err != nil {
 		return nil, err
 	}

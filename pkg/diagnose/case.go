@@ -31,7 +31,8 @@ type Case struct {
 	Clusters      []Seen         `json:"clusters"`
 	NotChecked    []string       `json:"notChecked"` // what could not be read, and why
 
-	silent bool // a cluster that should answer does not
+	silent   bool // a cluster that should answer does not
+	workload bool // of a workload cluster
 }
 
 const (
@@ -127,6 +128,8 @@ func gather(ctx context.Context, w *clusters.World) (Case, *redact.Redactor) {
 // side is one of the two clusters of a run.
 type side struct {
 	scope clusters.Scope // only for roots
+	// workload: the scope is a workload cluster's, and its release is in its namespace. Only for roots.
+	workload bool
 	// suspendedForPivot, beingDeleted: Flux is suspended for a pivot, or the management cluster is being deleted. Both
 	// are intended.
 	suspendedForPivot, beingDeleted bool
@@ -135,12 +138,17 @@ type side struct {
 	machines provider.Provider
 	registry readiness.Registry
 	building bool // a run creates it or moves its definition
+	// narrow leaves out what belongs to other clusters. Nil leaves out nothing.
+	narrow func(readiness.Observation) readiness.Observation
 }
 
 // see reads one cluster.
 func see(ctx context.Context, client *kube.Cluster, cluster side, known *redact.Redactor) Seen {
 	seen := Seen{Observation: readiness.Observe(ctx, client, cluster.registry), Building: cluster.building,
 		SuspendedForPivot: cluster.suspendedForPivot, BeingDeleted: cluster.beingDeleted}
+	if cluster.narrow != nil {
+		seen.Observation = cluster.narrow(seen.Observation)
+	}
 	s := NewSnapshot(seen.Observation)
 	if err := learnSecrets(ctx, client, known); err != nil {
 		seen.secretsUnknown = true
@@ -180,8 +188,8 @@ func (c Case) Report(more ...Rule) (Report, error) {
 		r.observed(problem, rules)
 	}
 	for _, seen := range c.Clusters {
-		r.judge(seen, side{scope: c.Scope, suspendedForPivot: seen.SuspendedForPivot, beingDeleted: seen.BeingDeleted},
-			rules)
+		r.judge(seen, side{scope: c.Scope, workload: c.workload, suspendedForPivot: seen.SuspendedForPivot,
+			beingDeleted: seen.BeingDeleted}, rules)
 	}
 	r.sort()
 	return r, nil

@@ -124,5 +124,7 @@ func because(waiting []Finding) string {
 
 // fluxNamespace reports whether r is an object of Flux in its own namespace, which a run follows.
 func fluxNamespace(r health.Ref) bool {
-	return r.Namespace == flux.Namespace && strings.HasSuffix(r.Group, ".toolkit.fluxcd.io")
+	return r.Namespace == flux.Namespace && isFlux(r)
 }
+
+func isFlux(r health.Ref) bool { return strings.HasSuffix(r.Group, ".toolkit.fluxcd.io") }

@@ -19,6 +19,7 @@ const (
 )
 
 // inspectMachines adds the output of machines that are not ready to a snapshot, and what the cloud reports about them.
+// cloud is nil if it is not known.
 // It returns what could not be checked.
 func (s *Snapshot) inspectMachines(ctx context.Context, cloud provider.Provider) (notChecked []string) {
 	machines := slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
@@ -29,6 +30,8 @@ func (s *Snapshot) inspectMachines(ctx context.Context, cloud provider.Provider)
 	switch {
 	case len(machines) == 0:
 		return nil
+	case cloud == nil:
+		return []string{"the machines themselves: the management cluster has another infrastructure provider"}
 	case !can:
 		return []string{"the machines themselves: not supported in " + cloud.Place()}
 	case len(machines) > maxMachines:

@@ -15,6 +15,8 @@ func (s *Snapshot) roots(cluster side) []health.Ref {
 		switch {
 		case fluxNamespace(r):
 			return cluster.suspendedForPivot || cluster.beingDeleted
+		case cluster.workload && isFlux(r):
+			return r.Namespace != cluster.scope.Namespace
 		case r.Group == "cluster.x-k8s.io" && (r.Kind == "Cluster" || r.Kind == "Machine"):
 			return r.Namespace != cluster.scope.Namespace
 		case r.Group == "addons.cluster.x-k8s.io" && r.Kind == "ClusterResourceSet":

@@ -50,6 +50,9 @@ func (c Cluster) Apply(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkForeign(ctx, objects); err != nil {
+		return err
+	}
 	if err := c.Management.ApplyAll(ctx, objects...); err != nil {
 		return err
 	}

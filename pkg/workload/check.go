@@ -93,6 +93,34 @@ func (c Cluster) checkName(ctx context.Context) error {
 	return nil
 }
 
+// checkForeign refuses objects that exist already and that `workload apply` did not make for this cluster, such as a
+// Secret of the user's own.
+func (c Cluster) checkForeign(ctx context.Context, objects []client.Object) error {
+	var problems []error
+	for _, o := range objects {
+		if o.GetLabels()[Label] == "" { // the namespace, which may be anybody's
+			continue
+		}
+		gvk, err := c.Management.GroupVersionKindFor(o)
+		if err != nil {
+			return fmt.Errorf("find the kind of %s: %w", o.GetName(), err)
+		}
+		existing := &metav1.PartialObjectMetadata{}
+		existing.SetGroupVersionKind(gvk)
+		err = c.Management.Get(ctx, client.ObjectKeyFromObject(o), existing)
+		switch {
+		case apierrors.IsNotFound(err), err == nil && existing.Labels[Label] == c.Key().Name:
+		case err != nil:
+			return fmt.Errorf("read %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(o), err)
+		default:
+			problems = append(problems, fault.New(fault.ClusterForeign,
+				fmt.Sprintf("a %s %s exists that is not of workload cluster %s", gvk.Kind, client.ObjectKeyFromObject(o),
+					c.Key()), "Give the cluster another --name or --namespace."))
+		}
+	}
+	return fault.Join(problems...)
+}
+
 // formatGate is the end of the variables with which a provider's component takes Ignition.
 const formatGate = "BOOTSTRAP_FORMAT_IGNITION"
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -45,4 +46,34 @@ func TestForeignNamesAreRefused(t *testing.T) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
+}
+
+// A Secret of the user's own that has the name of one of the cluster's objects stays as it is.
+func TestForeignObjectsAreRefused(t *testing.T) {
+	key := Key{Namespace: "team-a", Name: "shop"}
+	for label, want := range map[string]fault.Code{"": fault.ClusterForeign, "till": fault.ClusterForeign, "shop": ""} {
+		there := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "shop-git"}}
+		if label != "" {
+			there.Labels = map[string]string{Label: label}
+		}
+		ours := &corev1.Secret{}
+		key.name(ours, "git")
+		c := Cluster{Environment: shop(t), Management: &kube.Cluster{Name: "management",
+			Client: fake.NewClientBuilder().WithObjects(there).Build()}}
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: key.Namespace}}
+		if err := c.checkForeign(t.Context(), []client.Object{namespace, ours}); fault.CodeOf(err) != want {
+			t.Errorf("with the label %q: %v, want %q", label, err, want)
+		}
+	}
+}
+
+func shop(t *testing.T) *environment.Environment {
+	t.Helper()
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Workload: true,
+		Content: clusterinit.Content(), Variables: func(string) (string, bool) { return "", false },
+		Sets: []string{"cluster.name=shop", "cluster.namespace=team-a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
 }

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/diagnose"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// workloadDiagnoseOptions are the flags of `workload diagnose`.
+type workloadDiagnoseOptions struct {
+	managed managedBy
+	output  diagnosisOutput
+	streams Streams
+}
+
+func newWorkloadDiagnose(streams Streams) *cobra.Command {
+	o := &workloadDiagnoseOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "diagnose NAMESPACE/NAME --in ENVIRONMENT",
+		Short: "Find out why a workload cluster does not get ready, and how to fix it",
+		Long: `diagnose reads the objects of a workload cluster in the management cluster, what the management
+cluster needs to make them, the machines, and the cluster itself. It changes nothing. Like the
+command diagnose, it follows each object that is not ready down to the cause, and prints the remedy.
+It leaves other workload clusters out.
+
+Exit codes: 0 no cause found; 50 a cause found; 32 the management cluster does not answer;
+81 there is no such cluster.`,
+		Example: `  cluster-init workload diagnose team-a/shop --in kubeadm-capd
+  cluster-init workload diagnose team-a/shop --in kubeadm-capd -o json | jq -r '.findings[] | .cause, .remedy'`,
+		Args: exactlyOne("NAMESPACE/NAME"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.managed.flags(f, o.streams)
+	o.output.flags(f)
+	return c
+}
+
+func (o *workloadDiagnoseOptions) run(ctx context.Context, name string) error {
+	key, keyErr := workloadKey(name)
+	rules, err := o.output.check()
+	if err := fault.Join(keyErr, err); err != nil {
+		return err
+	}
+	looking, err := o.managed.find(ctx)
+	if err != nil {
+		return err
+	}
+	management, err := o.managed.connect(ctx, looking)
+	if err != nil {
+		return err
+	}
+	if _, err := o.managed.listed(ctx, looking, management, key); err != nil {
+		return err
+	}
+	report, err := diagnose.RunWorkload(ctx, diagnose.Workload{Management: management, Self: looking.Scope,
+		Provider: looking.Provider, Secrets: looking.Secrets,
+		Scope: clusters.Scope{Namespace: key.Namespace, Cluster: key.Name},
+		Owns:  func(object client.Object) bool { return key.Owns(object) }}, rules...)
+	if err != nil {
+		return fmt.Errorf("diagnose workload cluster %s: %w", key, err)
+	}
+	return o.output.report(o.streams, report)
+}
