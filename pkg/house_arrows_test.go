@@ -147,8 +147,8 @@ var arrows = map[string]rule{
 	"workload": {[]string{"capi", "clusters", "environment", "fault", "flux", "health", "kube", "owned", "pipeline",
 		"rollout"},
 		"a workload cluster is a release in a management cluster that somebody else has found"},
-	"status": {[]string{"capi", "environment", "fault", "flux", "health", "kube", "oneline", "readiness", "rollout",
-		"up"},
+	"status": {[]string{"capi", "clusters", "environment", "fault", "flux", "health", "kube", "oneline", "readiness",
+		"rollout", "up", "workload"},
 		"it says what up would make of what it sees, lists what is there, and compares the values that the cluster " +
 			"was given"},
 	"drift": {[]string{"environment", "fault", "flux", "kube", "manifests", "redact", "rollout", "source/content",
@@ -160,7 +160,8 @@ var arrows = map[string]rule{
 		"the phases of `up` bring the adapters together"},
 
 	"down": {[]string{"backup", "bootstrap", "capi", "cleanup", "docker", "environment", "fault", "flux", "kube",
-		"lease", "owned", "pipeline", "pivot", "clusters", "provider", "rollout", "source/content", "oneline"},
+		"lease", "owned", "pipeline", "pivot", "clusters", "provider", "rollout", "source/content", "oneline",
+		"workload"},
 		"a management cluster is taken down by a move back, and by what cleanup finds"},
 
 	// wiring
@@ -206,7 +207,6 @@ var anyTest = map[string]string{
 
 // testArrows is what the tests of single packages may import besides, and why.
 var testArrows = map[string]map[string]string{
-	"status": {"clusters": "what was seen of clusters is judged"},
 	"diagnose": {
 		"docker":      "the engine that a diagnosis finds no machine with",
 		"environment": "the environment that a diagnosis is about",

@@ -74,7 +74,8 @@ func TestArrowsGoDown(t *testing.T) {
 		}
 	}
 	const verbs = 3
-	verbsOnVerbs := []string{"up pivot", "down pivot", "down cleanup", "restore pivot", "status up"}
+	verbsOnVerbs := []string{"up pivot", "down pivot", "down cleanup", "restore pivot", "status up",
+		"status workload", "down workload"}
 	for from, rule := range arrows {
 		outer, _, _ := strings.Cut(from, "/")
 		if outer == "internal" {

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,6 +22,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/workload"
 )
 
 // reporting runs work as a phase, and returns its reports and its error.
@@ -90,7 +93,7 @@ func TestFarewell(t *testing.T) {
 			t.Errorf("it is there: %v", err)
 		}
 	})
-	t.Run("workload clusters", func(t *testing.T) { workload(ctx, t, scope, bye, goes) })
+	t.Run("workload clusters", func(t *testing.T) { deletesWorkload(ctx, t, scope, bye, goes) })
 }
 
 // taking calls agree when a run reports that it waits for an object.
@@ -119,7 +122,8 @@ func (seenWorld) Connected(string) (*kube.Cluster, error) { return shared.Client
 
 func (seenWorld) Side(c *kube.Cluster) clusters.Side { return clusters.Side{Client: c} }
 
-func workload(ctx context.Context, t *testing.T, scope clusters.Scope, bye clusters.Deletion, goes func(client.Object)) {
+func deletesWorkload(ctx context.Context, t *testing.T, scope clusters.Scope, bye clusters.Deletion,
+	goes func(client.Object)) {
 	own, tenant := fluxserver.NewCluster("ns", "demo"), holding("tenants", "one")
 	applied := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "tenants", Name: "apps"},
 		Spec: kustomizev1.KustomizationSpec{
@@ -163,6 +167,12 @@ func workload(ctx context.Context, t *testing.T, scope clusters.Scope, bye clust
 		t.Errorf("it was deleted although the definition cannot be moved back: %v", err)
 	}
 	w.checkMove = fits(nil)
+	released := release("interrupted") // its Cluster is gone already
+	shared.Create(ctx, t, released)
+	if _, err := reporting(ctx, w.run); fault.CodeOf(err) != fault.ConfirmationRequired {
+		t.Errorf("a release that was not shown: %v", err)
+	}
+	w.others.confirmed = append(w.others.confirmed, "tenants/interrupted")
 	if _, err := reporting(ctx, func(ctx context.Context, r pipeline.Reporter) error {
 		return w.run(ctx, taking{r, func() { goes(tenant) }})
 	}); err != nil {
@@ -172,8 +182,20 @@ func workload(ctx context.Context, t *testing.T, scope clusters.Scope, bye clust
 		!applied.Spec.Suspend {
 		t.Errorf("what would put it back is not suspended: %v", err)
 	}
+	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(released), released); !apierrors.IsNotFound(err) {
+		t.Errorf("the release is left: %v", err)
+	}
 	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(own), own); err != nil ||
 		own.GetAnnotations()[owned.DownAnnotation] == "" || own.GetDeletionTimestamp() != nil {
 		t.Errorf("its own Cluster: %v, %v", err, own.GetAnnotations())
 	}
+}
+
+// release is the release of a workload cluster that a Git repository applies.
+func release(name string) *helmv2.HelmRelease {
+	return &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: "tenants", Name: name,
+		Labels: map[string]string{workload.Label: name, "kustomize.toolkit.fluxcd.io/name": "apps",
+			"kustomize.toolkit.fluxcd.io/namespace": "tenants"}},
+		Spec: helmv2.HelmReleaseSpec{Interval: metav1.Duration{Duration: time.Minute},
+			ChartRef: &helmv2.CrossNamespaceSourceReference{Kind: "OCIRepository", Name: "chart"}}}
 }

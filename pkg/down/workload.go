@@ -3,6 +3,7 @@ package down
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
+	"github.com/cluster-init/cluster-init/pkg/workload"
 )
 
 // otherClusters finds the workload clusters that the management cluster or the bootstrap cluster manages.
@@ -37,12 +39,12 @@ func (o otherClusters) findAll(ctx context.Context, observed clusters.Observatio
 		if holder == nil {
 			continue
 		}
-		workload, err := workloadIn(ctx, holder, o.scope)
+		list, err := workloadIn(ctx, holder, o.scope)
 		if err != nil {
 			return nil, err
 		}
-		if len(workload) > 0 {
-			all = append(all, managed{holder, workload})
+		if len(list) > 0 {
+			all = append(all, managed{holder, list})
 		}
 	}
 	return all, nil
@@ -142,35 +144,59 @@ func (w workloadClusters) requireMovable(ctx context.Context) error {
 const permanentSuspension = "/down"
 
 // deleteAll deletes the workload clusters of a cluster, one after the other.
-func (w workloadClusters) deleteAll(ctx context.Context, holder *kube.Cluster, workload []capi.Cluster,
+func (w workloadClusters) deleteAll(ctx context.Context, holder *kube.Cluster, list []capi.Cluster,
 	report pipeline.Reporter) error {
 	scope := w.others.scope
 	if err := mark(ctx, holder, scope); err != nil { // from here on `up` must not keep the cluster
 		return err
 	}
 	suspendedFor := owned.SuspendedFor(scope.Namespace, scope.Cluster) + permanentSuspension
-	for _, c := range workload {
-		if err := rollout.SuspendOwner(ctx, holder, c.Labels, suspendedFor); err != nil {
+	releases, err := workload.Releases(ctx, holder)
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		key := workload.Key{Namespace: c.Namespace, Name: c.Name}
+		labels, released := releases[key]
+		if !released {
+			labels = c.Labels
+		}
+		if err := rollout.SuspendOwner(ctx, holder, labels, suspendedFor); err != nil {
 			return err
 		}
-		if err := w.deletion(holder).Delete(ctx, clusters.Scope{Namespace: c.Namespace, Cluster: c.Name},
-			report); err != nil {
+		if released { // it has more than its Cluster: server groups, for example
+			err = workload.Deletion{Management: holder, Key: key, Cluster: w.deletion(holder)}.Run(ctx, report)
+		} else {
+			err = w.deletion(holder).Delete(ctx, clusters.Scope{Namespace: c.Namespace, Cluster: c.Name}, report)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// workloadIn returns the Clusters of all namespaces, without the management cluster's own: self.
+// workloadIn returns the Clusters of all namespaces, without the management cluster's own: self. It includes releases
+// whose Cluster does not exist: an interrupted deletion can leave one, with objects in the cloud.
 func workloadIn(ctx context.Context, c *kube.Cluster, self clusters.Scope) ([]capi.Cluster, error) {
-	workload, err := clusters.Others(ctx, c, self)
+	found, err := clusters.Others(ctx, c, self)
+	if err == nil {
+		var releases map[workload.Key]map[string]string
+		releases, err = workload.Releases(ctx, c)
+		for _, other := range found {
+			delete(releases, workload.Key{Namespace: other.Namespace, Name: other.Name})
+		}
+		for _, key := range slices.SortedFunc(maps.Keys(releases), workload.Key.Compare) {
+			found = append(found, capi.Cluster{Object: capi.Object{Namespace: key.Namespace, Name: key.Name}})
+		}
+	}
 	if err != nil {
 		return nil, fault.Wrap(fmt.Errorf("see which other clusters the %s cluster manages: %w", c.Name, err),
 			fault.ClusterUnreachable,
 			"They would be lost with it, so nothing is done while that is not known. Run the same command again when "+
 				"it can be read.")
 	}
-	return workload, nil
+	return found, nil
 }
 
 // refuseOthers returns the error for remaining workload clusters.

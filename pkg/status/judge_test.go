@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/golden"
 	"github.com/cluster-init/cluster-init/pkg/up"
+	"github.com/cluster-init/cluster-init/pkg/workload"
 )
 
 func of(state string) Side {
@@ -96,7 +97,9 @@ func TestPrint(t *testing.T) {
 		Why:       "Kustomization/capd is progressing: health check failed",
 		Bootstrap: Side{State: "silent", Error: "container demo is paused"}, Management: of("Progressing"),
 		Machines: []string{"demo-lb (stopped)", "demo-a"},
-		Unknown:  []string{"machines.cluster.x-k8s.io of the management cluster: forbidden"}}
+		WorkloadClusters: []workload.Listed{{Namespace: "team-a", Name: "shop", State: workload.Ready},
+			{Namespace: "team-a", Name: "till", State: workload.Failed, Message: "install retries exhausted"}},
+		Unknown: []string{"machines.cluster.x-k8s.io of the management cluster: forbidden"}}
 	var plain, wide bytes.Buffer
 	if err := errors.Join(r.Print(&plain), Wide{r}.Print(&wide)); err != nil {
 		t.Fatal(err)
@@ -147,6 +150,13 @@ func TestChanges(t *testing.T) {
 12:00:00  up: well`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	before.WorkloadClusters = []workload.Listed{{Namespace: "a", Name: "b", State: workload.Progressing},
+		{Namespace: "a", Name: "c", State: workload.Ready}}
+	now.WorkloadClusters = []workload.Listed{{Namespace: "a", Name: "b", State: workload.Ready}}
+	if lines := strings.Join(now.Changes(before, at), "\n"); !strings.Contains(lines, "workload cluster a/b: Ready") ||
+		!strings.Contains(lines, "workload cluster a/c is gone") {
+		t.Error(lines)
 	}
 	if same := now.Changes(now, at); len(same) > 0 {
 		t.Error(same)

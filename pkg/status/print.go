@@ -37,6 +37,7 @@ func (r Report) print(out io.Writer, wide bool) error {
 		oneline.Fprintf(&b, "\nmachines not known: %s\n",
 			oneline.Of(r.MachinesUnknown, messageLimit(wide)))
 	}
+	printWorkloadClusters(&b, r.WorkloadClusters, wide)
 	printDrift(&b, r.Drift, wide)
 	printHealth(&b, r.Health, r.Causes, wide)
 	if len(r.Unknown) > 0 {
@@ -183,6 +184,9 @@ func (r Report) Changes(earlier Report, at time.Time) []string {
 				line("%s cluster: %s is gone", name, o)
 			}
 		}
+	}
+	for _, change := range r.workloadChanges(earlier) {
+		line("%s", change)
 	}
 	slices.Sort(lines)
 	return lines

@@ -22,6 +22,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/up"
+	"github.com/cluster-init/cluster-init/pkg/workload"
 )
 
 // requestTimeout limits one request to a cluster, or a few that belong together.
@@ -41,6 +42,8 @@ type Report struct {
 	// Machines are the machines that the provider lists. MachinesUnknown says why they could not be listed.
 	Machines        []string `json:"machines"`
 	MachinesUnknown string   `json:"machinesUnknown,omitempty"`
+	// WorkloadClusters are the clusters that the management cluster manages besides itself. They do not change State.
+	WorkloadClusters []workload.Listed `json:"workloadClusters,omitempty"`
 	// Causes are those that a diagnosis has found, if one ran.
 	Causes []Cause `json:"causes"`
 	// Health says whether the management cluster can act. Nil unless it manages itself and its objects are ready.
@@ -89,6 +92,7 @@ func Look(ctx context.Context, run *up.Run, configErr error,
 		run.Scope.Namespace)
 	r.Management = r.side(ctx, string(seen.Management.State), seen.Management.Cluster, seen.Management.Err,
 		run.Scope.Namespace)
+	r.workloadClusters(ctx, seen.Management.Cluster, run.Scope)
 	for _, m := range seen.Machines {
 		name := m.Name
 		switch {

@@ -37,7 +37,7 @@ func (d Deletion) Check(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("read the HelmRelease %s: %w", d.Key, err)
 	case release.Labels[Label] == d.Key.Name:
-		return nil
+		return d.checkOwner(ctx, release.Labels)
 	}
 	cluster, err := clusters.Own(ctx, d.Management, d.scope())
 	switch {
@@ -49,6 +49,26 @@ func (d Deletion) Check(ctx context.Context) error {
 	}
 	return fault.New(fault.ClusterForeign, fmt.Sprintf("the Cluster %s has no HelmRelease with the label %s: "+
 		"something else made it", d.Key, Label), "Delete it with what made it, or with kubectl.")
+}
+
+// checkOwner refuses while a Kustomization, for example of a Git repository, would apply the release again.
+func (d Deletion) checkOwner(ctx context.Context, labels map[string]string) error {
+	group := kustomizev1.GroupVersion.Group
+	key := client.ObjectKey{Namespace: labels[group+"/namespace"], Name: labels[group+"/name"]}
+	if key.Name == "" {
+		return nil
+	}
+	var owner kustomizev1.Kustomization
+	err := d.Management.Get(ctx, key, &owner)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && owner.Spec.Suspend:
+		return nil
+	case err != nil:
+		return fmt.Errorf("read the Kustomization %s, which applies the HelmRelease %s: %w", key, d.Key, err)
+	}
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("the Kustomization %s would apply the HelmRelease %s again", key,
+		d.Key), fmt.Sprintf("Suspend it: flux suspend kustomization -n %s %s. Delete the cluster, remove it from the "+
+		"source of the Kustomization, and only then resume.", key.Namespace, key.Name))
 }
 
 func (d Deletion) scope() clusters.Scope {

@@ -3,6 +3,7 @@
 package workload
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 
@@ -21,6 +22,11 @@ type Key struct{ Namespace, Name string }
 
 // String is for people.
 func (k Key) String() string { return k.Namespace + "/" + k.Name }
+
+// Compare orders keys by namespace, then by name.
+func (k Key) Compare(other Key) int {
+	return cmp.Or(cmp.Compare(k.Namespace, other.Namespace), cmp.Compare(k.Name, other.Name))
+}
 
 // object is the key of the Cluster, and of the HelmRelease.
 func (k Key) object() client.ObjectKey {

@@ -1,12 +1,12 @@
 package workload
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -41,10 +41,9 @@ type Listed struct {
 
 // List returns the clusters that a management cluster manages, without its own: self. It sends two requests.
 func List(ctx context.Context, management *kube.Cluster, self Key) ([]Listed, error) {
-	releases := &unstructured.UnstructuredList{}
-	releases.SetGroupVersionKind(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind + "List"))
-	if err := management.List(ctx, releases, client.HasLabels{Label}); err != nil {
-		return nil, fmt.Errorf("list the HelmReleases of workload clusters: %w", err)
+	releases, err := releases(ctx, management)
+	if err != nil {
+		return nil, err
 	}
 	all, err := capi.Clusters(ctx, management, "")
 	if err != nil {
@@ -57,8 +56,8 @@ func List(ctx context.Context, management *kube.Cluster, self Key) ([]Listed, er
 			found[key] = listedOf(key, &c, nil)
 		}
 	}
-	for i := range releases.Items {
-		key := Key{releases.Items[i].GetNamespace(), releases.Items[i].GetName()}
+	for i := range releases {
+		key := Key{releases[i].GetNamespace(), releases[i].GetName()}
 		at := slices.IndexFunc(all, func(c capi.Cluster) bool {
 			return c.Namespace == key.Namespace && c.Name == key.Name
 		})
@@ -66,16 +65,43 @@ func List(ctx context.Context, management *kube.Cluster, self Key) ([]Listed, er
 		if at >= 0 {
 			cluster = &all[at]
 		}
-		found[key] = listedOf(key, cluster, &releases.Items[i])
+		found[key] = listedOf(key, cluster, &releases[i])
 	}
 	list := make([]Listed, 0, len(found))
 	for _, l := range found {
 		list = append(list, l)
 	}
 	slices.SortFunc(list, func(a, b Listed) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		return Key{a.Namespace, a.Name}.Compare(Key{b.Namespace, b.Name})
 	})
 	return list, nil
+}
+
+// releases returns the HelmReleases of workload clusters. A cluster without Flux has none.
+func releases(ctx context.Context, management *kube.Cluster) ([]unstructured.Unstructured, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind + "List"))
+	err := management.List(ctx, list, client.HasLabels{Label})
+	switch {
+	case apimeta.IsNoMatchError(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("list the HelmReleases of workload clusters: %w", err)
+	}
+	return list.Items, nil
+}
+
+// Releases returns the workload clusters that have a release, and the labels of that.
+func Releases(ctx context.Context, management *kube.Cluster) (map[Key]map[string]string, error) {
+	list, err := releases(ctx, management)
+	if err != nil {
+		return nil, err
+	}
+	found := map[Key]map[string]string{}
+	for i := range list {
+		found[Key{list[i].GetNamespace(), list[i].GetName()}] = list[i].GetLabels()
+	}
+	return found, nil
 }
 
 // listedOf judges a Cluster and its release. Either may be nil.

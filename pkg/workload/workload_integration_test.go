@@ -135,6 +135,19 @@ func keepsForeign(t *testing.T) {
 		cluster.GetDeletionTimestamp() != nil {
 		t.Errorf("it is deleted: %v", err)
 	}
+	committed := Key{"team-b", "committed"}
+	owner, applied := madeBy(Key{"team-b", "apps"}, "all"), release(committed)
+	applied.Labels["kustomize.toolkit.fluxcd.io/name"] = owner.Name
+	applied.Labels["kustomize.toolkit.fluxcd.io/namespace"] = owner.Namespace
+	shared.Create(ctx, t, owner, applied)
+	if err := deletion(committed).Run(ctx, &pipeline.Notes{}); fault.CodeOf(err) != fault.ClusterForeign ||
+		!strings.Contains(fault.HintOf(err), "flux suspend kustomization -n team-b apps-all") {
+		t.Errorf("a release that a Kustomization would apply again: %v", err)
+	}
+	shared.Patch(ctx, t, owner, `{"spec":{"suspend":true}}`)
+	if err := deletion(committed).Run(ctx, &pipeline.Notes{}); err != nil {
+		t.Error(err)
+	}
 }
 
 // Everything that the management cluster cannot make is refused, and nothing is created.
