@@ -56,7 +56,7 @@ func (p Preflight) Run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	problems := []error{err, p.machine(ctx, report)}
 	if p.Provider != nil {
-		problems = append(problems, p.Provider.Preflight(ctx, report))
+		problems = append(problems, p.Environment.CheckKubernetesVersion(), p.Provider.Preflight(ctx, report))
 	}
 	return errors.Join(append(problems, p.fetchable(ctx, report))...)
 }

@@ -32,7 +32,8 @@ func (c Cluster) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return fault.Join(c.checkName(ctx), c.checkProviders(ctx), c.checkNetworks(self))
+	return fault.Join(c.Environment.CheckKubernetesVersion(), c.checkName(ctx), c.checkProviders(ctx),
+		c.checkNetworks(self))
 }
 
 // checkManagement refuses a management cluster that does not hold its own definition, or is not ready. It returns its
