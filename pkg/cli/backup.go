@@ -73,9 +73,9 @@ func (o *backupOptions) run(ctx context.Context, name string) error {
 	var line backupLine
 	err = report(ctx, sink, "backup", name, func(ctx context.Context) (outcome, error) {
 		sink.begin(run.Environment)
-		path, manifest, err := run.Backup(ctx, o.to)
-		line = backupLine{Type: "backup", Path: path, Encrypted: run.BackupRecipients.Encrypt(),
-			Signed: run.BackupSigner.Signs(), Manifest: manifest}
+		kept, err := run.Backup(ctx, o.to)
+		line = backupLine{Type: "backup", Path: kept.Path, Encrypted: run.BackupRecipients.Encrypt(),
+			Signed: run.BackupSigner.Signs(), LeftOut: kept.LeftOut, Manifest: kept.Manifest}
 		return outcome{}, err
 	}, nil)
 	if err != nil {
@@ -134,6 +134,8 @@ type backupLine struct {
 	Path      string `json:"path"`
 	Encrypted bool   `json:"encrypted"`
 	Signed    bool   `json:"signed"`
+	// LeftOut are the workload clusters of other namespaces.
+	LeftOut []string `json:"leftOut,omitempty"`
 	backup.Manifest
 }
 
@@ -154,6 +156,10 @@ func (l backupLine) Print(out io.Writer) error {
 	}
 	for _, p := range l.Providers {
 		oneline.Fprintf(&b, "  provider %s %s\n", p.Name, p.Version)
+	}
+	if len(l.LeftOut) > 0 {
+		oneline.Fprintf(&b, "It does not hold the workload clusters of other namespaces: %s. Save these apart: see "+
+			"docs/guides/backup.md.\n", strings.Join(l.LeftOut, ", "))
 	}
 	if !l.Encrypted {
 		fmt.Fprintln(&b, "It holds private keys and is not encrypted: store it where only you can read it, or use "+

@@ -3,6 +3,7 @@ package up
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
@@ -15,10 +16,18 @@ import (
 // backupBound limits the time for everything that a backup reads.
 const backupBound = 10 * time.Minute
 
+// BackedUp is the result of Backup.
+type BackedUp struct {
+	Path     string
+	Manifest backup.Manifest
+	// LeftOut are the workload clusters of other namespaces, as namespace/name: the backup has nothing of them.
+	LeftOut []string
+}
+
 // Backup backs up the living management cluster into a new folder, or file, of dir. The backup has its definition, what
 // that refers to, and its values, release and source. Backup changes nothing in the cluster, and acquires no lease. It
 // first proves that the cluster is the one of this environment.
-func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, error) {
+func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
 	ctx, cancel := context.WithTimeout(ctx, backupBound)
 	defer cancel()
 	_, _ = u.decider.AskEngine(ctx) // it may know another address of the cluster; else the kubeconfig's is used
@@ -26,26 +35,39 @@ func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, 
 	hint := "Name its kubeconfig with --kubeconfig FILE. " + clusters.RecoverHint(u.Environment.Argument())
 	switch side.State {
 	case clusters.ManagementForeign:
-		return "", backup.Manifest{}, side.Err
+		return BackedUp{}, side.Err
 	case clusters.ManagementAbsent:
-		return "", backup.Manifest{}, fault.New(fault.ClusterUnreachable,
+		return BackedUp{}, fault.New(fault.ClusterUnreachable,
 			fmt.Sprintf("no kubeconfig names the management cluster %s", u.Environment.ClusterName()), hint)
 	case clusters.ManagementSilent:
-		return "", backup.Manifest{}, fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w",
+		return BackedUp{}, fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w",
 			u.Environment.ClusterName(), side.Err), fault.ClusterUnreachable,
 			"Start its machines, or restore the network in between. "+hint)
 	}
 	keeper := pivot.Keeper{Dir: dir, Recipients: u.BackupRecipients, Signer: u.BackupSigner, Version: u.Version,
 		Now: u.decider.Now}
 	if err := pivot.MayKeep(ctx, u.decider.Side(side.Cluster), u.Scope); err != nil {
-		return "", backup.Manifest{}, err
+		return BackedUp{}, err
 	}
 	environment, err := rollout.ReleaseInputs(ctx, side.Cluster)
 	if err != nil {
-		return "", backup.Manifest{}, fault.Wrap(fmt.Errorf("back up the management cluster %s: %w",
+		return BackedUp{}, fault.Wrap(fmt.Errorf("back up the management cluster %s: %w",
 			u.Environment.ClusterName(), err), fault.BackupRefused,
 			"Check that the release telco-cloud-init in its namespace flux-system is complete: run cluster-init up "+
 				u.Environment.Argument()+".")
 	}
-	return keeper.Keep(ctx, u.decider.Side(side.Cluster), u.Scope, environment)
+	others, err := clusters.Others(ctx, side.Cluster, u.Scope)
+	if err != nil {
+		return BackedUp{}, fault.Retryable(fmt.Errorf("list the workload clusters of %s: %w",
+			u.Environment.ClusterName(), err), fault.ClusterUnreachable, "")
+	}
+	var b BackedUp
+	for _, c := range others {
+		if c.Namespace != u.Scope.Namespace {
+			b.LeftOut = append(b.LeftOut, c.Namespace+"/"+c.Name)
+		}
+	}
+	slices.Sort(b.LeftOut)
+	b.Path, b.Manifest, err = keeper.Keep(ctx, u.decider.Side(side.Cluster), u.Scope, environment)
+	return b, err
 }

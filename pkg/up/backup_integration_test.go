@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 		Version: "v1"}, clusters.Parts{Docker: &docker.Client{}, Now: time.Now})
 	refuses := func(when string, code fault.Code, want string) {
 		t.Helper()
-		_, _, err := run.Backup(ctx, to)
+		_, err := run.Backup(ctx, to)
 		if fault.CodeOf(err) != code || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s %q", when, err, code, want)
 		}
@@ -75,15 +76,22 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 	refuses("it is paused", fault.BackupRefused, "is paused")
 	shared.Patch(ctx, t, cluster, `{"spec":{"paused":null}}`)
 
-	written, manifest, err := run.Backup(ctx, to)
+	shared.Namespaces(ctx, t, "team-a")
+	elsewhere, beside := fluxserver.NewCluster("team-a", "shop"), fluxserver.NewCluster("observed", "till")
+	shared.Create(ctx, t, elsewhere, beside)
+	kept, err := run.Backup(ctx, to)
 	if err != nil {
 		t.Fatal(err)
+	}
+	written, manifest := kept.Path, kept.Manifest
+	if !slices.Equal(kept.LeftOut, []string{"team-a/shop"}) {
+		t.Errorf("it leaves out %v", kept.LeftOut)
 	}
 	b, err := backup.Open(written, backup.Identities{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for section, want := range map[backup.Section]int{backup.Objects: 3, backup.References: 0, backup.Environment: 4} {
+	for section, want := range map[backup.Section]int{backup.Objects: 4, backup.References: 0, backup.Environment: 4} {
 		if got := len(b.Section(section)); got != want {
 			t.Errorf("%d %s, want %d: %v", got, section, want, manifest.Files)
 		}
@@ -91,5 +99,5 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 	if manifest.Identity != backup.IdentityOf([]byte("one")) || filepath.Dir(written) != to {
 		t.Errorf("%s has %+v", written, manifest)
 	}
-	shared.Remove(ctx, t, append(made, cluster, secret, authority)...)
+	shared.Remove(ctx, t, append(made, cluster, secret, authority, elsewhere, beside)...)
 }
