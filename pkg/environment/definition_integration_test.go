@@ -5,6 +5,7 @@ package environment_test
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +30,7 @@ func TestDefinitionsAreWhatTheProvidersTake(t *testing.T) {
 	}
 	for _, definitions := range []func(context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error){
 		apiserver.RKE2Definitions, apiserver.OpenStackDefinitions, apiserver.ServerGroupDefinition,
+		apiserver.AWSDefinitions,
 	} {
 		more, err := definitions(ctx)
 		if err != nil {
@@ -45,8 +47,10 @@ func TestDefinitionsAreWhatTheProvidersTake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "management"}}); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"management", "team-a"} {
+		if err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	all := []string{"cluster.worker.replicas=1", "cluster.control_plane.schedulable=false",
 		"proxies.http_proxy=http://proxy:3128",
@@ -63,14 +67,21 @@ func TestDefinitionsAreWhatTheProvidersTake(t *testing.T) {
 		maps.Copy(values, test.changes)
 		cases[name] = environment.Options{Name: test.name, Variables: variables(values), Sets: test.sets}
 	}
+	cases["AWS"] = environment.Options{Name: "kubeadm-capa", Variables: variables(allVariables()),
+		Sets: []string{"cluster.image=ami-0123456789abcdef0"}}
 	for name, options := range cases {
-		t.Run(name, func(t *testing.T) {
-			for _, object := range applied(t, load(t, options), "cluster") {
-				if err := c.Create(ctx, object, client.DryRunAll,
-					client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-					t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+		for _, phase := range []environment.Phase{environment.Management, environment.Workload} {
+			t.Run(name+" as "+string(phase)+" cluster", func(t *testing.T) {
+				if options.Workload = phase == environment.Workload; options.Workload {
+					options.Sets = append(slices.Clone(options.Sets), "cluster.name=shop", "cluster.namespace=team-a")
 				}
-			}
-		})
+				for _, object := range appliedIn(t, load(t, options), phase, "cluster") {
+					if err := c.Create(ctx, object, client.DryRunAll,
+						client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
+						t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+					}
+				}
+			})
+		}
 	}
 }
