@@ -55,9 +55,9 @@ func (w *World) seeOtherBootstrap(ctx context.Context) BootstrapSide {
 	switch {
 	case err == nil:
 		return BootstrapSide{State: BootstrapForeign, Err: fault.New(fault.ClusterForeign,
-			fmt.Sprintf("an earlier run made the kind cluster %s, and this one is to use another bootstrap cluster",
+			fmt.Sprintf("an earlier run made the kind cluster %s, and this run uses another bootstrap cluster",
 				w.BootstrapName()),
-			"Leave --bootstrap-kubeconfig out to go on with it, or run cluster-init cleanup "+w.Argument+
+			"Leave --bootstrap-kubeconfig out to continue with it, or run cluster-init cleanup "+w.Argument+
 				" first.")}
 	case errors.Is(err, docker.ErrNotFound), fault.CodeOf(err) == fault.ClusterForeign:
 		return BootstrapSide{}

@@ -86,7 +86,7 @@ func (o observation) inBootstrap(r request) verdict {
 	case o.Management.State == clusters.ManagementActive, o.Management.State == clusters.ManagementPaused:
 		return o.between(r)
 	case o.Management.State == clusters.ManagementSilent && o.Bootstrap.Suspended:
-		return o.silentManagement(r, "a pivot into it was begun, and how far it came is not known")
+		return o.silentManagement(r, "a pivot into it was begun, and its progress is not known")
 	case o.Management.Cluster == nil && owned.ManagedItself(o.Bootstrap.Holds.Cluster(r.cluster).Annotations):
 		return o.silentManagement(
 			r, "it managed itself before a rollback: which other clusters it manages is not known")
@@ -102,7 +102,7 @@ func (o observation) between(r request) verdict {
 	case !managementHolds && !o.Management.Suspended && o.Bootstrap.Holds.OwnPausedByHand(r.scope()):
 		return pausedByHand("bootstrap", r.bootstrap, r)
 	case o.Management.Cluster == nil:
-		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
+		return o.silentManagement(r, "a move of the definition was begun, and its progress is not known")
 	}
 	if !o.Management.Suspended {
 		return refused(fault.New(fault.PivotRefused,
@@ -196,7 +196,7 @@ func (o observation) withoutDefinition(r request) verdict {
 			o.MachinesErr, "Run the same command again when the cloud or the Docker engine answers.")
 	case len(o.Machines) > 0:
 		return refused(fault.New(fault.ClusterUnreachable,
-			fmt.Sprintf("machines of %s exist in %s (%s), and their definition was found in no cluster",
+			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster holds their definition",
 				r.cluster, r.place, names(o.Machines)),
 			"Name the kubeconfig of the management cluster with --kubeconfig FILE. "+
 				clusters.RecoverHint(r.environment)+

@@ -129,7 +129,7 @@ func TestJudge(t *testing.T) {
 		"after a rollback it is being deleted": {side{state: "active", verified: true, down: true},
 			silent, some, nil, remove, "", ""},
 		"a pivot was begun, and nobody answers": {side{state: "active", suspended: true}, silent, some,
-			nil, refuse, fault.ClusterUnreachable, "how far it came"},
+			nil, refuse, fault.ClusterUnreachable, "its progress is not known"},
 		"a pivot was interrupted": {paused, paused, some, nil, refuse, fault.PivotRefused,
 			"not finished"},
 		"a pivot was interrupted at its end": {moved, paused, some, nil, refuse, fault.PivotRefused,

@@ -81,7 +81,7 @@ var otherRefusals = []struct {
 		"run `kind delete cluster --name demo-bootstrap`, or use another `cluster.name`"},
 	{"container %s is a node of a cluster %s that cluster-init did not make", []any{"demo-abc", "demo"},
 		"delete that cluster, or use another `cluster.name`"},
-	{"an earlier run made the kind cluster %s, and this one is to use another bootstrap cluster", []any{"demo-bootstrap"},
+	{"an earlier run made the kind cluster %s, and this run uses another bootstrap cluster", []any{"demo-bootstrap"},
 		"leave out `--bootstrap-kubeconfig`, or run `cluster-init cleanup ENV` first"},
 	{"kind has not finished the bootstrap cluster, and another run, of another user or machine, may be making it " +
 		"since %s", []any{"12:00:00"},

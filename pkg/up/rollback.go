@@ -84,7 +84,7 @@ func checkRollback(o clusters.Observation, v verdict, resuming bool, environment
 			"Run cluster-init pivot resume "+environment+" first. What was moved is complete on one side only then.")
 	}
 	return fault.New(fault.PivotRefused, "there is no finished pivot to undo: "+v.reason, "Run cluster-init up "+
-		environment+" to go on.")
+		environment+" to continue.")
 }
 
 // requireUnhealthy refuses to take the definition away from a management cluster that manages itself.

@@ -64,7 +64,7 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 			ended = nil // without an error it ends only with ctx
 		case <-ctx.Done():
 			return fault.Retryable(fmt.Errorf("%s: %w", failure, errors.Join(err, unmetError(found.unmet), ctx.Err())),
-				fault.ComponentStuck, "The bootstrap cluster is kept. Run the same command again to go on.")
+				fault.ComponentStuck, "The bootstrap cluster is kept. Run the same command again to continue.")
 		case <-tick.C:
 		}
 	}

@@ -95,10 +95,10 @@ func (o observation) teardownRequested(r request) verdict {
 	if o.Bootstrap.TeardownRequested {
 		holder, cluster = r.source, o.Bootstrap.Holds.Cluster(r.cluster)
 	}
-	what, hint := "is being deleted", "Run cluster-init down "+r.environment+" to go on."
+	what, hint := "is being deleted", "Run cluster-init down "+r.environment+" to continue."
 	if cluster != nil && !cluster.Deleting {
 		what = "is being taken down"
-		hint += " If it is to be kept after all: " + pivot.Kubectl(holder, r.scope()) +
+		hint += " To keep it after all: " + pivot.Kubectl(holder, r.scope()) +
 			" annotate clusters.cluster.x-k8s.io " + r.cluster + " " + owned.DownAnnotation +
 			"-, and run the same command again."
 	}
@@ -114,7 +114,7 @@ func (o observation) activeInBootstrap(r request) verdict {
 		return o.halfMoved(r)
 	case clusters.ManagementSilent:
 		if o.Bootstrap.Suspended {
-			return o.silentManagement(r, "a pivot was begun, and how far it came is not known")
+			return o.silentManagement(r, "a pivot was begun, and its progress is not known")
 		}
 		if !o.Management.Proven {
 			return o.unproven(r)
@@ -142,7 +142,7 @@ func (o observation) halfMoved(r request) verdict {
 		return pausedByHand(r)
 	}
 	if o.Management.State == clusters.ManagementSilent {
-		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
+		return o.silentManagement(r, "a move of the definition was begun, and its progress is not known")
 	}
 	state := pivot.Judge(o.Bootstrap.Holds, o.Management.Holds, r.scope())
 	// Otherwise a person paused the Cluster, and no pivot began.

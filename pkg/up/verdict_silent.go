@@ -33,7 +33,7 @@ func (o observation) judgeAbsence(r request, absent verdict) verdict {
 		return o.silentManagement(r, fmt.Sprintf("machines of it exist (%s)", names(o.Machines)))
 	case len(o.Machines) > 0:
 		return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
-			fmt.Sprintf("machines of %s exist in %s (%s), and their definition was found in no cluster",
+			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster holds their definition",
 				r.cluster, r.place, names(o.Machines)),
 			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". "+
 				clusters.RecoverHint(r.environment)+" If it is not needed: cluster-init cleanup "+r.environment+".")}
@@ -48,10 +48,10 @@ func (o observation) judgeAbsence(r request, absent verdict) verdict {
 			"there is a backup of its definition (%s): it may manage itself where this run finds no machine",
 			o.LocalEvidence.Backup))
 	case silent && !o.LocalEvidence.Building:
-		return o.perhapsGone(r, "only its kubeconfig tells of it: it may manage itself where this run finds no machine")
+		return o.perhapsGone(r, "nothing but its kubeconfig names it: it may manage itself where this run finds no machine")
 	case silent:
 		absent.warn(fmt.Sprintf("%s names a cluster that does not answer: as no pivot was made from here and no "+
-			"machine of it exists in %s, it is taken for gone, and the file is renamed",
+			"machine of it exists in %s, it counts as gone, and the file is renamed",
 			strings.Join(o.Management.Files, ", "), r.place))
 	}
 	return absent

@@ -25,7 +25,7 @@ func TestASilentManagementClusterWithoutMachines(t *testing.T) {
 		unknown bool   // it is refused
 		says    string // in the refusal
 	}{
-		"its kubeconfig is all that there is":       {clusters.LocalEvidence{}, true, "only its kubeconfig tells of it"},
+		"its kubeconfig is all that there is":       {clusters.LocalEvidence{}, true, "nothing but its kubeconfig names it"},
 		"a run made a bootstrap cluster, no backup": {clusters.LocalEvidence{Building: true}, false, ""},
 		"a backup": {clusters.LocalEvidence{Backup: "/state/demo-1"}, true,
 			"there is a backup of its definition (/state/demo-1)"},
