@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/diagnose"
@@ -61,8 +60,7 @@ func (o *workloadDiagnoseOptions) run(ctx context.Context, name string) error {
 	}
 	report, err := diagnose.RunWorkload(ctx, diagnose.Workload{Management: management, Self: looking.Scope,
 		Provider: looking.Provider, Secrets: looking.Secrets,
-		Scope: clusters.Scope{Namespace: key.Namespace, Cluster: key.Name},
-		Owns:  func(object client.Object) bool { return key.Owns(object) }}, rules...)
+		Scope: clusters.Scope{Namespace: key.Namespace, Cluster: key.Name}, Owns: key.Owns}, rules...)
 	if err != nil {
 		return fmt.Errorf("diagnose workload cluster %s: %w", key, err)
 	}

@@ -107,7 +107,8 @@ func (w Workload) narrow(o readiness.Observation) readiness.Observation {
 		return isCluster(health.RefOf(u)) && w.Owns(u) && u.GetDeletionTimestamp() != nil
 	})
 	for _, u := range o.Objects {
-		left[health.RefOf(u)] = w.isOthers(u) || deleting && isFlux(health.RefOf(u)) && u.GetNamespace() != flux.Namespace
+		r := health.RefOf(u)
+		left[r] = w.isOthers(u) || deleting && isFlux(r) && r.Namespace != flux.Namespace
 	}
 	o.Objects = slices.DeleteFunc(slices.Clone(o.Objects),
 		func(u *unstructured.Unstructured) bool { return left[health.RefOf(u)] })

@@ -31,7 +31,8 @@ func (e *Environment) CheckKubernetesVersion() error {
 	if v.Major() == 1 && v.Minor() >= oldest && v.Minor() <= newestKubernetes {
 		return nil
 	}
-	return fault.New(fault.ValuesInvalid, fmt.Sprintf("cluster.kubernetes_version is %s, and Cluster API supports 1.%d "+
-		"to 1.%d for a %s cluster", wanted, oldest, newestKubernetes, what),
+	return fault.New(fault.ValuesInvalid,
+		fmt.Sprintf("cluster.kubernetes_version is %s, and Cluster API supports 1.%d to 1.%d for a %s cluster", wanted,
+			oldest, newestKubernetes, what),
 		"Set cluster.kubernetes_version to a version in that range.")
 }

@@ -48,7 +48,8 @@ func (o observation) judgeAbsence(r request, absent verdict) verdict {
 			"there is a backup of its definition (%s): it may manage itself where this run finds no machine",
 			o.LocalEvidence.Backup))
 	case silent && !o.LocalEvidence.Building:
-		return o.perhapsGone(r, "nothing but its kubeconfig names it: it may manage itself where this run finds no machine")
+		return o.perhapsGone(r,
+			"nothing but its kubeconfig names it: it may manage itself where this run finds no machine")
 	case silent:
 		absent.warn(fmt.Sprintf("%s names a cluster that does not answer: as no pivot was made from here and no "+
 			"machine of it exists in %s, it counts as gone, and the file is renamed",

@@ -115,8 +115,8 @@ func (c Cluster) checkForeign(ctx context.Context, objects []client.Object) erro
 			return fmt.Errorf("read %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(o), err)
 		default:
 			problems = append(problems, fault.New(fault.ClusterForeign,
-				fmt.Sprintf("a %s %s exists that is not of workload cluster %s", gvk.Kind, client.ObjectKeyFromObject(o),
-					c.Key()), "Give the cluster another --name or --namespace."))
+				fmt.Sprintf("a %s %s exists that is not of workload cluster %s", gvk.Kind,
+					client.ObjectKeyFromObject(o), c.Key()), "Give the cluster another --name or --namespace."))
 		}
 	}
 	return fault.Join(problems...)
