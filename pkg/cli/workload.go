@@ -30,15 +30,20 @@ func newWorkload(streams Streams) *cobra.Command {
 
 // managedBy are the flags that name the management cluster of a workload cluster.
 type managedBy struct {
-	in       string
-	clusters pivotClusters
-	known    *secrecy
-	given    *pflag.FlagSet
+	in string
+	// name and namespace are those of the management cluster, if `up` had others than its environment.
+	name, namespace string
+	clusters        pivotClusters
+	known           *secrecy
+	given           *pflag.FlagSet
 }
 
 func (m *managedBy) flags(f *pflag.FlagSet, streams Streams) {
 	m.known, m.given = streams.known, f
 	f.StringVar(&m.in, "in", "", "environment of the management cluster (required)")
+	f.StringVar(&m.name, "in-name", "", "name of the management cluster (default: cluster.name of its environment)")
+	f.StringVar(&m.namespace, "in-namespace", "", "namespace of its Cluster (default: cluster.namespace of its "+
+		"environment)")
 	m.clusters.flags(f)
 }
 
@@ -48,7 +53,8 @@ func (m *managedBy) find(ctx context.Context) (*viewed, error) {
 		return nil, fault.New(fault.Usage, "--in is missing",
 			"Name the environment of the management cluster: --in ENVIRONMENT.")
 	}
-	looking, _, err := lookingAt(ctx, m.in, &environmentOptions{known: m.known, given: m.given}, &m.clusters)
+	looking, _, err := lookingAt(ctx, m.in, &environmentOptions{known: m.known, given: m.given,
+		sets: namesAsSets(m.name, m.namespace)}, &m.clusters)
 	return looking, err
 }
 
@@ -94,8 +100,8 @@ func workloadKey(name string) (workload.Key, error) {
 	return workload.Key{Namespace: namespace, Name: cluster}, nil
 }
 
-// workloadSets are the values that --name and --namespace stand for.
-func workloadSets(name, namespace string) []string {
+// namesAsSets are the values that flags for a name and a namespace stand for.
+func namesAsSets(name, namespace string) []string {
 	var sets []string
 	for key, value := range map[string]string{"cluster.name": name, "cluster.namespace": namespace} {
 		if value != "" {

@@ -85,16 +85,21 @@ func (o *workloadApplyOptions) run(ctx context.Context, name string) error {
 		return &phaseRun{folder: folder, accepted: func() { sink.begin(env) },
 			looks:   func() *clusters.World { return clusters.New(looking.Subject, looking.Parts) },
 			outcome: func() outcome { return outcome{message: message} },
-			phases: []pipeline.Phase{{Name: "workload-cluster", Title: "Workload cluster", Timeout: o.timeout,
-				Run: func(ctx context.Context, report pipeline.Reporter) error {
-					if cluster.Management, err = o.managed.connect(ctx, looking); err != nil {
-						return err
-					}
-					if _, err := world.TakeLease(ctx, cluster.Management, report); err != nil {
-						return err
-					}
-					return cluster.Apply(ctx, report)
-				}}},
+			phases: []pipeline.Phase{
+				{Name: "preflight", Title: "check the management cluster and the cloud", Timeout: 5 * time.Minute,
+					Run: func(ctx context.Context, report pipeline.Reporter) error {
+						if cluster.Management, err = o.managed.connect(ctx, looking); err != nil {
+							return err
+						}
+						if _, err := world.TakeLease(ctx, cluster.Management, report); err != nil {
+							return err
+						}
+						return fault.Join(cluster.Check(ctx), makes.Preflight(ctx, report))
+					}},
+				{Name: "workload-cluster", Title: "workload cluster", Timeout: o.timeout,
+					Run: func(ctx context.Context, report pipeline.Reporter) error {
+						return cluster.Apply(ctx, report)
+					}}},
 		}, nil
 	}, nil)
 }
@@ -103,7 +108,7 @@ func (o *workloadApplyOptions) run(ctx context.Context, name string) error {
 func (o *workloadApplyOptions) load(ctx context.Context, name string) (*environment.Environment, error) {
 	options := o.options(name)
 	options.Workload, options.Derive = true, derive
-	options.Sets = append(append([]string(nil), o.sets...), workloadSets(o.name, o.namespace)...)
+	options.Sets = append(append([]string(nil), o.sets...), namesAsSets(o.name, o.namespace)...)
 	return environment.Load(ctx, options)
 }
 
