@@ -66,7 +66,7 @@ func (e *Environment) isUnknown(path string) bool {
 	return strings.Contains(text, unknownValue)
 }
 
-// checkNames refuses a component that the chart does not know and that has neither path nor repo: its name is probably
+// checkNames refuses a component that the chart does not know and that has no path, repo or chart: its name is probably
 // misspelt, and Flux would only report a missing folder.
 func (e *Environment) checkNames() error {
 	var problems []error
@@ -77,11 +77,11 @@ func (e *Environment) checkNames() error {
 		if _, there := known[name]; there || !isMap {
 			continue
 		}
-		if component["path"] == nil && component["repo"] == nil {
+		if component["path"] == nil && component["repo"] == nil && component["chart"] == nil {
 			problems = append(problems, fault.New(fault.ComponentUnknown, e.whence("components."+name)+
 				fmt.Sprintf("there is no component %q", name),
 				suggest.Hint(name, sortedKeys(known), "components.")+
-					fmt.Sprintf("components: %s; one of your own needs `path` or `repo`",
+					fmt.Sprintf("components: %s; one of your own needs `path`, `repo` or `chart`",
 						strings.Join(sortedKeys(known), ", "))))
 		}
 	}

@@ -8,7 +8,9 @@
 {{- define "telco-cloud-init.patches" -}}
 {{- $component := index .root.Values.components .name -}}
 {{- $patches := list -}}
-{{- if and $component.namespaces (include "telco-cloud-init.dockerConfig" .root) -}}
+{{- if $component.chart -}}
+{{- $patches = concat $patches (include "telco-cloud-init.chartPatches" . | fromJson).patches -}}
+{{- else if and $component.namespaces (include "telco-cloud-init.dockerConfig" .root) -}}
 {{- $patches = concat $patches (include "telco-cloud-init.pullSecretPatches" .root | fromJson).patches -}}
 {{- end -}}
 {{- $variables := include "telco-cloud-init.controllerProxies" .root | fromJson -}}

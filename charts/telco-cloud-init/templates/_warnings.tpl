@@ -12,6 +12,9 @@
 {{- $seen := dict -}}
 {{- range $name, $component := .Values.components -}}
 {{- $args := dict "root" $ "name" $name -}}
+{{- if and $component.chart ($component.chart | default dict).allow_http (include "telco-cloud-init.enabled" $args) -}}
+{{- printf "components.%s.chart is read over http: anyone in between can change what is installed\n" $name -}}
+{{- end -}}
 {{- if and $component.repo (include "telco-cloud-init.enabled" $args) (hasKey $.Values.git_repo_templates $component.repo) (not (hasKey $seen $component.repo)) -}}
 {{- $_ := set $seen $component.repo true -}}
 {{- $url := include "telco-cloud-init.repoURL" $args -}}
