@@ -87,7 +87,7 @@ var arrows = map[string]rule{
 		"the environment's registry runs in the Docker engine, under a name of ours"},
 	"source": {[]string{"fault", "flux", "oci", "oneline", "source/content", "redirect"},
 		"where Flux reads from: checked before anything is created, and named in its objects"},
-	"source/content": {[]string{"definitions", "fault", "helm", "oci", "redirect", "unpack", "wholefile"},
+	"source/content": {[]string{"definitions", "fault", "helm", "kustomize", "oci", "redirect", "unpack", "wholefile"},
 		"content is made of files and of what their addresses serve, and published in a registry"},
 	"readiness": {[]string{"capi", "flux", "health", "kube", "owned", "unpack"}, "whether a cluster can act is " +
 		"read from its API server, whoever asks; who asks looks at the registry"},

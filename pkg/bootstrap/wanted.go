@@ -19,7 +19,7 @@ import (
 // Supplies are the inputs of a bootstrap cluster.
 type Supplies struct {
 	Content       fs.FS             // charts, kustomize-components
-	Profile       map[string][]byte // further files of the source content, from the bundle
+	Profile       map[string][]byte // further files of the source content, from the bundle and of the user
 	Source        source.Source     // where Flux reads the content from
 	Bundle        *bundle.Bundle    // nil: images come from their registries
 	Manifests     Manifests         // of remote manifests: the bundle, or their URLs

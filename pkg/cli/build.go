@@ -153,6 +153,11 @@ func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink
 			return nil, err
 		}
 	}
+	if src.Kind(o.kind) == src.Embedded { // others have their components themselves
+		if profile, err = o.components.with(env, clusterinit.Content(), profile); err != nil {
+			return nil, err
+		}
+	}
 	source, err := o.source(ctx, env)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 		f.Seen = []string{"all images come from the bundle"}
 	} else {
 		var err error
-		images, f.Warnings, err = imagesOf(ctx, env)
+		images, f.Warnings, err = imagesOf(ctx, env, supplies.Profile)
 		f.Problems = fault.Problems(err)
 		images = slices.Compact(slices.Sorted(slices.Values(images)))
 		keys, err := keysOf(env)
@@ -79,11 +79,14 @@ func (o *checkOptions) pullsNodeImage(ctx context.Context, engine *docker.Client
 
 // imagesOf returns the known images of Flux and of the components in both clusters. notes and the error name those that
 // are not known.
-func imagesOf(ctx context.Context, env *environment.Environment) (images, notes []string, err error) {
+// profile are files of the content besides this binary's.
+func imagesOf(ctx context.Context, env *environment.Environment, profile map[string][]byte) (images, notes []string,
+	err error) {
 	env, options, err := publishOptions(env, clusterinit.Content(), nil)
 	if err != nil {
 		return nil, nil, err
 	}
+	options.Profile = profile
 	return manifests.KnownImages(ctx, env, options)
 }
 

@@ -21,11 +21,15 @@ import (
 const contentFlag = "content"
 
 // contentOptions are the flags of commands that read the content of a repository before a cluster does.
-type contentOptions struct{ folder string }
+type contentOptions struct {
+	folder     string
+	components componentOptions
+}
 
 func (o *contentOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.folder, contentFlag, "", "folder of a repository: use its chart and components instead of this "+
 		"binary's")
+	o.components.flags(f)
 }
 
 // of returns the selected content. It refuses a folder that is incomplete, or whose definitions differ from its
@@ -33,6 +37,10 @@ func (o *contentOptions) flags(f *pflag.FlagSet) {
 func (o *contentOptions) of() (fs.FS, error) {
 	if o.folder == "" {
 		return clusterinit.Content(), nil
+	}
+	if o.components.folder != "" {
+		return nil, fault.New(fault.Usage, fmt.Sprintf("--%s and --%s do not go together", contentFlag, componentsFlag),
+			"Put your components into kustomize-components of the repository.")
 	}
 	folder := os.DirFS(o.folder)
 	for _, part := range []string{"charts/telco-cloud-init/Chart.yaml", "kustomize-components"} {
@@ -75,9 +83,14 @@ func checkCheckout(environment string) error {
 func (o *contentOptions) publishOptions(env *environment.Environment, fsys fs.FS, opened *bundle.Bundle) (
 	*environment.Environment, content.PublishOptions, error) {
 	env, options, err := publishOptions(env, fsys, opened)
+	if err != nil {
+		return nil, options, err
+	}
 	if o.folder != "" {
 		options.Profile = nil
+		return env, options, nil
 	}
+	options.Profile, err = o.components.with(env, fsys, options.Profile)
 	return env, options, err
 }
 

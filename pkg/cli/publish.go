@@ -23,6 +23,7 @@ func newPublish(streams Streams) *cobra.Command {
 	var o environmentOptions
 	var insecure, requirePinned bool
 	var bundleFolder string
+	var components componentOptions
 	var output outputOptions
 	c := &cobra.Command{
 		Use:   "publish oci://HOST/PREFIX ENVIRONMENT",
@@ -51,8 +52,11 @@ into a registry. It prints the flags with which up reads it from there.`,
 			if err != nil {
 				return err
 			}
-			_, options, err := publishOptions(env, clusterinit.Content(), opened)
+			env, options, err := publishOptions(env, clusterinit.Content(), opened)
 			if err != nil {
+				return err
+			}
+			if options.Profile, err = components.with(env, options.FS, options.Profile); err != nil {
 				return err
 			}
 			if err := warnUnpinned(c.Context(), streams.Err, options, requirePinned); err != nil {
@@ -69,6 +73,7 @@ into a registry. It prints the flags with which up reads it from there.`,
 	}
 	o.flags(c.Flags(), streams)
 	output.formatFlag(c.Flags(), "plain: the flags for up; json: one object")
+	components.flags(c.Flags())
 	c.Flags().BoolVar(&requirePinned, "require-pinned", false, requirePinnedUsage)
 	c.Flags().BoolVar(&insecure, "insecure", false, "the registry speaks plain HTTP")
 	c.Flags().StringVar(&bundleFolder, "bundle", "", "folder of an offline bundle: take release files from it, as "+

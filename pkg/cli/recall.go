@@ -50,6 +50,7 @@ func recalled() [][]string {
 			"source", "source-url", "source-branch", "source-commit", "source-tag", "source-semver",
 			"source-ssh-key", "source-known-hosts", "source-ca-file", "source-insecure",
 			"source-content-tag", "source-chart-tag", "source-content-digest", "source-chart-digest",
+			componentsFlag,
 		},
 	}
 }
@@ -58,7 +59,7 @@ func recalled() [][]string {
 func holdsPaths() []string {
 	return []string{
 		"values", "bundle", "bootstrap-kubeconfig", "registry-binary", "source-ssh-key", "source-known-hosts",
-		"source-ca-file",
+		"source-ca-file", componentsFlag,
 	}
 }
 

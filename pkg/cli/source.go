@@ -20,6 +20,7 @@ type sourceOptions struct {
 	kind, url, branch, commit, tag, semver, sshKey, knownHosts string
 	contentTag, chartTag, contentDigest, chartDigest, caFile   string
 	insecure                                                   bool
+	components                                                 componentOptions
 }
 
 func (o *sourceOptions) flags(f *pflag.FlagSet) {
@@ -45,6 +46,7 @@ func (o *sourceOptions) flags(f *pflag.FlagSet) {
 		"git over https, oci: PEM file with the CA certificates of the server")
 	f.BoolVar(&o.insecure, "source-insecure", false,
 		"oci: use plain HTTP; git: allow credentials over http")
+	o.components.flags(f)
 }
 
 // source returns the source after checking that it can be read. check must have passed.

@@ -53,6 +53,7 @@ func (o *sourceOptions) unusedSourceFlags() error {
 		{"--source-chart-digest", o.chartDigest != "", []string{"oci"}},
 		{"--source-ca-file", o.caFile != "", []string{"git", "oci"}},
 		{"--source-insecure", o.insecure, []string{"oci", "git"}},
+		{"--components", o.components.folder != "", []string{"embedded"}},
 	} {
 		if flag.given && !slices.Contains(flag.of, o.kind) {
 			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is given, but the source is %s",

@@ -28,7 +28,8 @@ func Localize(ctx context.Context, tree Tree, paths []string, fetch Fetcher) (Tr
 		dir := path.Clean(p)
 		if l.tree.kustomization(dir) == "" {
 			return nil, fault.New(fault.ComponentUnknown, fmt.Sprintf("component path %s: it has no kustomization", p),
-				"Set the component's path to a folder with a kustomization.yaml.")
+				"Set the component's path to a folder with a kustomization.yaml; give a folder of your own with "+
+					"--components.")
 		}
 		if err := l.folder(ctx, dir); err != nil {
 			return nil, err

@@ -34,7 +34,7 @@ type Published struct {
 type PublishOptions struct {
 	// FS holds kustomize-components/ and charts/telco-cloud-init.
 	FS fs.FS
-	// Profile are further files of kustomize-components/, from a bundle. Nil means none.
+	// Profile are further files of kustomize-components/, from a bundle and of the user. Nil means none.
 	Profile map[string][]byte
 	// Paths are the component folders whose remote resources are localized, e.g.
 	// "./kustomize-components/cert-manager": those of the enabled components.
