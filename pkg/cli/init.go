@@ -177,6 +177,12 @@ func writeNew(folder string, files map[string][]byte) (written writtenFiles, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(folder, name)
+		made, err := makeFolder(filepath.Dir(path))
+		written = append(written, made...)
+		if err != nil {
+			return written, fault.Wrap(fmt.Errorf("make the folder of %s: %w", path, err), fault.Usage,
+				"Give the path of a folder that you may write to.")
+		}
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, modeOf(name))
 		if errors.Is(err, fs.ErrExist) {
 			return written, fault.New(fault.Usage, path+" exists", "Give another folder, or move the file away.")

@@ -133,7 +133,7 @@ func newRoot(streams Streams) *cobra.Command {
 		aboutBuilt(newBackup(streams)), newRestore(streams), newCleanup(streams), aboutBuilt(newCheck(streams)),
 		aboutBuilt(newDiagnose(streams)), aboutBuilt(newCollect(streams)), aboutBuilt(newKubeconfig(streams)),
 		aboutBuilt(newStatus(streams)), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams),
-		newExplain(streams), newRender(streams), aboutBuilt(newDiff(streams)), newPublish(streams),
+		newExplain(streams), newRender(streams), aboutBuilt(newDiff(streams)), newPublish(streams), newContent(streams),
 		newRegistry(streams), newWorkload(streams), newVersion(streams))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -64,8 +64,8 @@ func TestOutputIsTheSameEverywhere(t *testing.T) {
 // An answer in JSON says what it is: every one that can be had without a cluster is asked for.
 func TestEveryAnswerInJSONHasATypeAndAVersion(t *testing.T) {
 	asked := map[string][]string{
-		"check": {"kubeadm-capd"}, "collect": {"kubeadm-capd"}, "diagnose": {"kubeadm-capd"}, "diff": {"kubeadm-capd"},
-		"environments": nil, "explain": {"cni"},
+		"check": {"kubeadm-capd"}, "collect": {"kubeadm-capd"}, "content": {"content"}, "diagnose": {"kubeadm-capd"},
+		"diff": {"kubeadm-capd"}, "environments": nil, "explain": {"cni"},
 		"init": {"kubeadm-capd", "mine"}, "runs list": nil, "runs show": {"run.jsonl"}, "show values": {"kubeadm-capd"},
 		"status": {"kubeadm-capd"}, "version": nil,
 	}
