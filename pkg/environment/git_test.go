@@ -173,6 +173,29 @@ func TestHostsOfTheSourceAreKept(t *testing.T) {
 	}
 }
 
+const (
+	sshKey   = "git_repo_templates.shared.auth.ssh_private_key=-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\n"
+	sshHosts = "git_repo_templates.shared.auth.known_hosts=git.example.org ssh-ed25519 AAAA\n"
+)
+
+// A key for ssh is in a Secret as Flux wants it, and the default login is not.
+func TestRepositoryOverSSH(t *testing.T) {
+	env := load(t, environment.Options{Sets: withRepo("git@git.example.org:group/a.git", sshKey, sshHosts,
+		"git_auth_default.hosts={git.example.org}"), Variables: shellLogin})
+	objects := rendered(t, env)
+	name, _, _ := unstructured.NestedString(find(t, objects, "GitRepository", "shared").Object, "spec", "secretRef",
+		"name")
+	got, _, _ := unstructured.NestedStringMap(find(t, objects, "Secret", name).Object, "stringData")
+	want := map[string]string{"identity": "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\n",
+		"known_hosts": "git.example.org ssh-ed25519 AAAA\n"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Secret (-want +got):\n%s", diff)
+	}
+	if !environment.Secret("git_repo_templates.shared.auth.ssh_private_key") {
+		t.Error("a private key is shown")
+	}
+}
+
 // What Kubernetes or Flux would refuse, or take for something else, is refused by name.
 func TestGitValuesAreRefused(t *testing.T) {
 	const hosts = "git_auth_default.hosts={git.example.org}"
@@ -239,6 +262,15 @@ func TestGitValuesAreRefused(t *testing.T) {
 			"git_repo_templates.shared.ca is for an address over https"},
 		"a CA and a Secret": {withRepo("https://git.example.org/a.git", "git_repo_templates.shared.ca="+ownCA,
 			"git_repo_templates.shared.auth.secret=s"), "git_repo_templates.shared.ca is for an address over https"},
+		"a key over https": {withRepo("https://git.example.org/a.git", sshKey, sshHosts),
+			"has a key or known_hosts, which are for an address over ssh"},
+		"a key alone": {withRepo("git@git.example.org:a.git", sshKey), "needs both ssh_private_key and known_hosts"},
+		"a server's key alone": {withRepo("git@git.example.org:a.git", sshHosts),
+			"needs both ssh_private_key and known_hosts"},
+		"a public key": {withRepo("git@git.example.org:a.git", sshHosts,
+			"git_repo_templates.shared.auth.ssh_private_key=ssh-ed25519 hunter2"), "is not a private key"},
+		"a key and a password": {withRepo("git@git.example.org:a.git", sshKey, sshHosts,
+			"git_repo_templates.shared.auth.password=hunter2"), "has both ssh_private_key and another login"},
 		"a registry's": {[]string{"registry_secret.r.username=u", "registry_secret.r.password=hunter2\r"},
 			"registry_secret.r.password has a line break"},
 	} {

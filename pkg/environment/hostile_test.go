@@ -128,6 +128,7 @@ var apart = []string{
 	"components.own.path", "components.own.namespace",
 	"components.own.controllers.*", "components.own.dependsOn.*", "components.own.substitute.*",
 	"git_repo_templates.group.ref.*", "git_repo_templates.group.auth.*",
+	"git_repo_templates.own.auth.ssh_private_key", "git_repo_templates.own.auth.known_hosts", // for ssh
 	"components.own.chart.*", // see TestValuesOfAChart: a component has either a repository or a chart
 }
 

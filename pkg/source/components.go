@@ -60,7 +60,7 @@ func checkComponent(ctx context.Context, object *unstructured.Unstructured, secr
 	}
 	r := Repository{URL: field("url"), Branch: field("ref", "branch"), Tag: field("ref", "tag")}
 	if _, overSSH := GitAddress(r.URL); overSSH {
-		result.NotChecked = "it is read over ssh, with a key that only the cluster has"
+		result.NotChecked = "it is read over ssh"
 		return result
 	}
 	if name := field("secretRef", "name"); name != "" {

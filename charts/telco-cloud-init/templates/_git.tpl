@@ -44,7 +44,7 @@
 {{- include "telco-cloud-init.called" (dict "root" .root "name" $name) -}}
 {{- end -}}
 
-{{/* How git entry .repo is logged in to at .url, as JSON: {name, username, password, ca} of a Secret that the chart
+{{/* How git entry .repo is logged in to at .url, as JSON: {name, username, password, ca, identity, known_hosts} of a Secret that the chart
      makes, {name} of one that is there; {} for none. The default login goes to its own hosts only. */}}
 {{- define "telco-cloud-init.gitLogin" -}}
 {{- $entry := get .root.Values.git_repo_templates .repo | default dict -}}
@@ -57,12 +57,14 @@
 {{- end -}}
 {{- if $auth.secret -}}
 {{- dict "name" $auth.secret | toJson -}}
-{{- else if hasPrefix "ssh://" .url -}}
-{}
 {{- else -}}
 {{- $made := dict -}}
+{{- if hasPrefix "ssh://" .url -}}
+{{- with $auth.ssh_private_key -}}{{- $made = dict "identity" . "known_hosts" $auth.known_hosts -}}{{- end -}}
+{{- else -}}
 {{- with $auth.password -}}{{- $made = dict "username" ($auth.username | default "git") "password" . -}}{{- end -}}
 {{- with $entry.ca -}}{{- $_ := set $made "ca" . -}}{{- end -}}
+{{- end -}}
 {{- if $made -}}{{- $_ := set $made "name" (include "telco-cloud-init.called" (dict "root" .root "name" (printf "git-auth-%s" .repo))) -}}{{- end -}}
 {{- toJson $made -}}
 {{- end -}}

@@ -28,8 +28,9 @@
 {{- $_ := set $owners $repository $owner -}}
 {{- $url := include "telco-cloud-init.repoURL" $args -}}
 {{- $login := include "telco-cloud-init.gitLogin" (dict "root" $ "repo" $component.repo "url" $url) | fromJson -}}
-{{- if or $login.password $login.ca -}}{{- $_ := set $secrets $login.name $owner -}}{{- else if $login.name -}}{{- $_ := set $foreign $login.name $owner -}}{{- end -}}
+{{- if or $login.password $login.ca $login.identity -}}{{- $_ := set $secrets $login.name $owner -}}{{- else if $login.name -}}{{- $_ := set $foreign $login.name $owner -}}{{- end -}}
 {{- $entry := get $.Values.git_repo_templates $component.repo -}}
+{{- include "telco-cloud-init.checkSSH" (dict "path" (printf "git_repo_templates.%s.auth" $component.repo) "url" $url "auth" ($entry.auth | default dict)) -}}
 {{- $path := ternary (printf "git_repo_templates.%s.auth" $component.repo) "git_auth_default" (hasKey $entry "auth") -}}
 {{- if and $entry.ca (or (not (hasPrefix "https://" $url)) (not $login.ca)) -}}
 {{- printf "values/invalid: git_repo_templates.%s.ca is for an address over https without a Secret of your own\nhint: leave it out; a Secret of your own holds it as ca.crt\n" $component.repo -}}
@@ -43,6 +44,22 @@
 {{- range $name, $owner := $foreign -}}
 {{- if hasKey $secrets $name -}}
 {{- printf "values/invalid: %s has auth.secret %s, which is the Secret that the chart makes for %s\nhint: give your Secret another name\n" $owner $name (get $secrets $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Key .auth.ssh_private_key for the repository at .url. The message must not contain it. */}}
+{{- define "telco-cloud-init.checkSSH" -}}
+{{- $key := toString (.auth.ssh_private_key | default "") -}}
+{{- if or $key .auth.known_hosts -}}
+{{- if not (hasPrefix "ssh://" .url) -}}
+{{- printf "values/invalid: %s has a key or known_hosts, which are for an address over ssh\nhint: write the address as ssh://git@HOST/PATH, or give username and password\n" .path -}}
+{{- else if or .auth.secret .auth.password -}}
+{{- printf "values/invalid: %s has both ssh_private_key and another login\nhint: leave out one of them\n" .path -}}
+{{- else if not (and $key .auth.known_hosts) -}}
+{{- printf "values/invalid: %s needs both ssh_private_key and known_hosts: Flux does not read from a server that it does not know\nhint: give both; ssh-keyscan HOST prints known_hosts\n" .path -}}
+{{- else if not (regexMatch "^-----BEGIN [A-Z ]*PRIVATE KEY-----" $key) -}}
+{{- printf "values/invalid: %s.ssh_private_key is not a private key\nhint: give the text of the file that ssh-keygen made, not that of the .pub file\n" .path -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
