@@ -29,7 +29,7 @@ func checkRepositories(ctx context.Context, env *environment.Environment) up.Fin
 	}
 	checked := source.CheckComponents(ctx, all, proxies(env))
 	for _, c := range checked {
-		switch name := "GitRepository/" + c.Name + ": "; {
+		switch name := c.Kind + "/" + c.Name + ": "; {
 		case c.NotChecked != "":
 			f.Warnings = append(f.Warnings, name+"not checked: "+c.NotChecked)
 		case c.Err != nil:

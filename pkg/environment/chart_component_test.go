@@ -57,6 +57,7 @@ func chartObjects(t *testing.T, env *environment.Environment, name string, overr
 	}
 	for _, object := range objects {
 		if called := object.GetName(); called == "chart-"+name || called == name ||
+			called == environment.DebugValuesName ||
 			strings.HasPrefix(called, "chart-") && strings.HasSuffix(called, "-"+name) {
 			found = append(found, object)
 		}
@@ -122,7 +123,7 @@ func TestValuesOfAChart(t *testing.T) {
 	release := func(values map[string]any) (*unstructured.Unstructured, map[string]any) {
 		chart := map[string]any{"values": values}
 		objects := chartObjects(t, env, "one", map[string]any{"secret_fingerprint_key": "key",
-			"components": map[string]any{"one": map[string]any{"chart": chart}}})
+			"debug_values": true, "components": map[string]any{"one": map[string]any{"chart": chart}}})
 		secret, _, _ := unstructured.NestedString(find(t, objects, "Secret", "chart-values-one").Object, "stringData",
 			"values.yaml")
 		var got map[string]any

@@ -14,16 +14,18 @@ import (
 // repositoriesAtOnce is how many repositories CheckComponents checks at the same time.
 const repositoriesAtOnce = 6
 
-// Checked is what was found of a GitRepository: one of Seen, NotChecked and Err is set.
+// Checked is what was found of a GitRepository, or of the source of a Helm chart: one of Seen, NotChecked and Err is
+// set.
 type Checked struct {
-	Name       string
+	Kind, Name string
 	Seen       string // what is there
 	NotChecked string // why it cannot be checked from here
 	Err        error
 }
 
 // CheckComponents checks the GitRepositories among objects, each spec once, with the credentials of the Secrets among
-// them. The error of one does not keep the others from being checked.
+// them. The error of one does not keep the others from being checked. It names the HelmRepositories and OCIRepositories
+// without a check.
 func CheckComponents(ctx context.Context, objects []*unstructured.Unstructured, via content.Proxies) []Checked {
 	var repositories []*unstructured.Unstructured
 	secrets := map[string]map[string]string{}
@@ -31,7 +33,7 @@ func CheckComponents(ctx context.Context, objects []*unstructured.Unstructured, 
 		switch {
 		case object.GetKind() == "Secret":
 			secrets[object.GetName()], _, _ = unstructured.NestedStringMap(object.Object, "stringData")
-		case object.GetKind() == "GitRepository" &&
+		case slices.Contains([]string{"GitRepository", "HelmRepository", "OCIRepository"}, object.GetKind()) &&
 			!slices.ContainsFunc(repositories, func(o *unstructured.Unstructured) bool {
 				return reflect.DeepEqual(o.Object["spec"], object.Object["spec"])
 			}):
@@ -53,7 +55,11 @@ func CheckComponents(ctx context.Context, objects []*unstructured.Unstructured, 
 
 func checkComponent(ctx context.Context, object *unstructured.Unstructured, secrets map[string]map[string]string,
 	via content.Proxies) Checked {
-	result := Checked{Name: object.GetName()}
+	result := Checked{Kind: object.GetKind(), Name: object.GetName()}
+	if result.Kind != "GitRepository" {
+		result.NotChecked = "only Git repositories can be checked from here"
+		return result
+	}
 	field := func(path ...string) string {
 		text, _, _ := unstructured.NestedString(object.Object, append([]string{"spec"}, path...)...)
 		return text
