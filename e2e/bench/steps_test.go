@@ -122,7 +122,7 @@ func (f *floor) awaitMovable(ctx context.Context) error {
 		if len(clusters) != 1 || !clusters[0].InfrastructureProvisioned || !clusters[0].ControlPlaneInitialized {
 			return errors.New("its infrastructure or control plane is not there")
 		}
-		if want := f.env.Spec().Cluster.ControlPlane.Replicas + f.env.Spec().Cluster.Worker.Replicas; len(
+		if want := f.env.Spec().Cluster.ControlPlane.Replicas + f.env.Spec().Cluster.WorkerCount(); len(
 			machines) != want {
 			return fmt.Errorf("%d machines of %d", len(machines), want)
 		}

@@ -15,6 +15,7 @@ type Machine struct {
 	Cluster      string
 	Phase        string
 	ControlPlane bool
+	Deployment   string // its MachineDeployment; "" of the control plane
 	Node         string // status.nodeRef, "" until the node has joined
 	ProviderID   string
 	Deleting     bool
@@ -37,7 +38,8 @@ func Machines(ctx context.Context, c client.Reader, namespace string) ([]Machine
 				Namespace: doc.Namespace, Name: doc.Name, UID: doc.UID,
 			},
 			Cluster: doc.Spec.ClusterName, Phase: doc.Status.Phase, ControlPlane: controlPlane,
-			Node: doc.Status.NodeRef.Name, ProviderID: doc.Spec.ProviderID,
+			Deployment: doc.Labels[clusterv1.MachineDeploymentNameLabel],
+			Node:       doc.Status.NodeRef.Name, ProviderID: doc.Spec.ProviderID,
 			Deleting: !doc.DeletionTimestamp.IsZero(),
 			Ready:    health.ConditionFrom(doc.Status.Conditions, clusterv1.MachineReadyCondition, doc.Generation),
 		})

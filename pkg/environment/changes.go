@@ -57,9 +57,11 @@ func (e *Environment) Changes(given Objects) ([]Change, error) {
 func takesAway(c Change, before, after Cluster) string {
 	switch c.Key {
 	case "cluster.control_plane.replicas":
-		return fewer(before.ControlPlane, after.ControlPlane, "control-plane machines")
+		if after.ControlPlane.Replicas < before.ControlPlane.Replicas {
+			return "fewer control-plane machines"
+		}
 	case "cluster.worker.replicas":
-		return fewer(before.Worker, after.Worker, "workers")
+		return fewer(before.Worker, after.Worker)
 	case "cluster.infra_provider", "cluster.bootstrap_provider":
 		return "another provider makes new machines in place of those that there are"
 	case "cluster.bootstrap_format":
@@ -69,6 +71,12 @@ func takesAway(c Change, before, after Cluster) string {
 	case "cluster.kubernetes_version":
 		if Older(after.KubernetesVersion, before.KubernetesVersion) {
 			return "Kubernetes cannot go back to an older version"
+		}
+	}
+	if pool, is := strings.CutPrefix(strings.TrimSuffix(c.Key, ".replicas"), "cluster.workers."); is {
+		old, had := before.Workers[pool]
+		if kept, has := after.Workers[pool]; had && has {
+			return fewer(old, kept)
 		}
 	}
 	return c.TakesAway
@@ -91,9 +99,15 @@ func (e *Environment) onlyByShell(key string, before *Environment) string {
 	return "machines are replaced, and only the shell asks for it, by " + strings.Join(v.set, ", ")
 }
 
-func fewer(before, after Machines, what string) string {
-	if after.Replicas < before.Replicas {
-		return "fewer " + what
+// fewer returns whether a pool of workers loses machines, or may lose some that an autoscaler has added.
+func fewer(before, after Pool) string {
+	switch {
+	case before.Replicas == nil && after.Replicas != nil:
+		return "the number of workers is no longer left to an autoscaler: there may be fewer"
+	case before.Replicas != nil && after.Replicas == nil && !after.bounded() && *before.Replicas > 1:
+		return "fewer workers: Cluster API sets the number to 1 when none is given and the annotations have no bounds"
+	case before.Replicas != nil && after.Replicas != nil && *after.Replicas < *before.Replicas:
+		return "fewer workers"
 	}
 	return ""
 }

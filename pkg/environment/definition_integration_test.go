@@ -69,13 +69,21 @@ func TestDefinitionsAreWhatTheProvidersTake(t *testing.T) {
 	}
 	cases["AWS"] = environment.Options{Name: "kubeadm-capa", Variables: variables(allVariables()),
 		Sets: []string{"cluster.image=ami-0123456789abcdef0"}}
+	for _, name := range []string{"kubeadm-capd", "rke2-capd", "kubeadm-capo", "rke2-capo", "kubeadm-capa"} {
+		cases[name+" with pools"] = withPools(t, name)
+	}
 	for name, options := range cases {
 		for _, phase := range []environment.Phase{environment.Management, environment.Workload} {
 			t.Run(name+" as "+string(phase)+" cluster", func(t *testing.T) {
 				if options.Workload = phase == environment.Workload; options.Workload {
 					options.Sets = append(slices.Clone(options.Sets), "cluster.name=shop", "cluster.namespace=team-a")
 				}
-				for _, object := range appliedIn(t, load(t, options), phase, "cluster") {
+				env := load(t, options)
+				objects := appliedIn(t, env, phase, "cluster")
+				for pool := range env.Spec().Cluster.Workers {
+					objects = append(objects, appliedIn(t, env, phase, "workers-"+pool)...)
+				}
+				for _, object := range objects {
 					if err := c.Create(ctx, object, client.DryRunAll,
 						client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
 						t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)

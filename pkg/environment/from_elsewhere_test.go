@@ -118,7 +118,7 @@ func TestSecretsOfAFolderElsewhereAreWithheld(t *testing.T) {
 				if showsProd(text) {
 					t.Errorf("%s: a secret of the other folder goes into the clusters:\n%s", way, text)
 				}
-				if tc.prod["values.yaml"] != "" && env.Spec().Cluster.Worker.Replicas != 1 {
+				if tc.prod["values.yaml"] != "" && env.Spec().Cluster.WorkerCount() != 1 {
 					t.Errorf("%s: the values of the other folder are not read", way)
 				}
 				_ = os.RemoveAll(mine)

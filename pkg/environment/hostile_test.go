@@ -136,6 +136,9 @@ var apart = []string{
 var samples = map[string][]string{
 	"registry_secret": {"registry.example.org"}, "git_repo_templates": {"own", "group"}, "components": {"own"},
 	"components.own.labels": {"team"}, "cluster.node_image_digests": {"*"}, "components.own.substitute": {"*"},
+	"cluster.worker.annotations": {"example.org/note"}, "cluster.worker.labels": {"example.org/site"},
+	"cluster.workers": {"gpu"}, "cluster.workers.gpu.annotations": {"example.org/note"},
+	"cluster.workers.gpu.labels": {"example.org/gpu"},
 }
 
 // sources are all values of the schema that are text.

@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"strings"
@@ -33,21 +34,42 @@ func (e *Environment) TemplateHashes() (map[string]string, error) {
 	return variables, err
 }
 
-// Templates returns those that the environment requests, and the Kustomization that carries them.
-func (e *Environment) Templates() (Templates, client.ObjectKey, error) {
-	definition, err := e.definition()
+// Defined is a Kustomization that defines machines, with their templates.
+type Defined struct {
+	Kustomization client.ObjectKey
+	// Deployment is the MachineDeployment of a further pool of workers; empty for the control plane and the pool
+	// `workers`.
+	Deployment string
+	Templates
+}
+
+// Templates returns those that the environment requests. The first one is that of the component `cluster`, which also
+// has the control plane; further pools of workers follow by name.
+func (e *Environment) Templates() ([]Defined, error) {
+	definitions, err := e.definitions()
 	if err != nil {
-		return Templates{}, client.ObjectKey{}, err
+		return nil, err
 	}
-	variables, _, err := unstructured.NestedStringMap(definition.Object, "spec", "postBuild", "substitute")
-	return TemplatesOf(variables), client.ObjectKeyFromObject(definition), err
+	var all []Defined
+	for _, definition := range definitions {
+		variables, _, err := unstructured.NestedStringMap(definition.Object, "spec", "postBuild", "substitute")
+		if err != nil {
+			return nil, err
+		}
+		d := Defined{Kustomization: client.ObjectKeyFromObject(definition), Templates: TemplatesOf(variables)}
+		if pool := definition.GetLabels()[owned.PoolLabel]; pool != "" {
+			d.Deployment = e.ClusterName() + "-workers-" + pool
+		}
+		all = append(all, d)
+	}
+	return all, nil
 }
 
 // TemplatesOf reads them from the variables of a Kustomization.
 func TemplatesOf(variables map[string]string) Templates {
-	t := Templates{variables[controlPlaneTemplateHash], variables[workerTemplateHash]}
-	if t.ControlPlane == "" && t.Workers == "" {
-		t = Templates{variables[templateHash], variables[templateHash]}
+	t := Templates{
+		cmp.Or(variables[controlPlaneTemplateHash], variables[templateHash]),
+		cmp.Or(variables[workerTemplateHash], variables[templateHash]),
 	}
 	// A control plane is also replaced for these, with the same template.
 	t.ControlPlane += " " + variables["CONTROL_PLANE_TAINTS"]
@@ -56,6 +78,15 @@ func TemplatesOf(variables map[string]string) Templates {
 
 // definition is the Kustomization of the component `cluster`, whether or not the values are consistent.
 func (e *Environment) definition() (*unstructured.Unstructured, error) {
+	all, err := e.definitions()
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// definitions are that Kustomization and those of the further pools of workers.
+func (e *Environment) definitions() ([]*unstructured.Unstructured, error) {
 	unchecked := *e
 	unchecked.schema, unchecked.rendered = nil, nil
 	unchecked.chart = e.chart.Only(func(template string) bool {
@@ -65,10 +96,16 @@ func (e *Environment) definition() (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
+	var all []*unstructured.Unstructured
 	for _, object := range objects {
-		if object.GetKind() == "Kustomization" && object.GetLabels()[owned.ComponentLabel] == "cluster" {
-			return object, nil
+		labels := object.GetLabels()
+		if object.GetKind() == "Kustomization" &&
+			(labels[owned.ComponentLabel] == "cluster" || labels[owned.PoolLabel] != "") {
+			all = append(all, object)
 		}
 	}
-	return nil, errors.New("chart " + ReleaseName + " renders no component cluster")
+	if len(all) == 0 {
+		return nil, errors.New("chart " + ReleaseName + " renders no component cluster")
+	}
+	return all, nil
 }

@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/owned"
@@ -11,6 +12,8 @@ import (
 type OpenStack struct {
 	// ControlPlane and Workers are the machines.
 	ControlPlane, Workers OpenStackMachines
+	// Pools are the further pools of workers, by name. They share the server group of Workers.
+	Pools map[string]OpenStackMachines
 	// Image of all machines, by id or by name; never empty.
 	Image string
 	// SSHKeyName is the key pair of all machines; empty means none.
@@ -131,7 +134,8 @@ func (e *Environment) OpenStack() OpenStack {
 			AvailabilityZones: values.ControlPlaneAvailabilityZones,
 		},
 		Workers: OpenStackMachines{
-			Count: e.spec.Cluster.Worker.Replicas, Flavor: values.WorkerFlavor,
+			Count:             e.spec.Cluster.Worker.Count(),
+			Flavor:            cmp.Or(e.spec.Cluster.Worker.Flavor, values.WorkerFlavor),
 			ServerGroupPolicy: values.ServerGroups.Worker,
 		},
 		Network:       OpenStackNetwork{Network: values.Network, Subnet: values.Subnet, Router: values.Router},
@@ -141,6 +145,14 @@ func (e *Environment) OpenStack() OpenStack {
 	}
 	if values.WorkerAvailabilityZone != "" {
 		cloud.Workers.AvailabilityZones = []string{values.WorkerAvailabilityZone}
+	}
+	for name, pool := range e.spec.Cluster.Workers {
+		if cloud.Pools == nil {
+			cloud.Pools = map[string]OpenStackMachines{}
+		}
+		machines := cloud.Workers
+		machines.Count, machines.Flavor = pool.Count(), cmp.Or(pool.Flavor, values.WorkerFlavor)
+		cloud.Pools[name] = machines
 	}
 	if values.Network != "" {
 		return cloud
@@ -190,6 +202,9 @@ func (e *Environment) OpenStackServerGroups() []string {
 // API server's load balancer. It does not count those that neutron adds for its DHCP agents.
 func (o OpenStack) Resources() OpenStackResources {
 	servers := o.ControlPlane.Count + o.Workers.Count
+	for _, pool := range o.Pools {
+		servers += pool.Count
+	}
 	made := OpenStackResources{Servers: servers, Ports: servers, SecurityGroups: 2}
 	for _, machines := range []OpenStackMachines{o.ControlPlane, o.Workers} {
 		if machines.ServerGroupPolicy != "" {

@@ -50,7 +50,7 @@ func TestAnEnvironmentStandsOnAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	if env.Name() != filepath.Base(above) || env.BuiltOn() != "kubeadm-capd" || env.ClusterName() != "above" ||
-		env.Spec().Cluster.Worker.Replicas != 1 {
+		env.Spec().Cluster.WorkerCount() != 1 {
 		t.Errorf("got %s on %s: %+v", env.Name(), env.BuiltOn(), env.Spec().Cluster)
 	}
 	if text := objects.Values.Data["values.yaml"]; strings.Contains(text, "pa55word") {
@@ -80,7 +80,7 @@ func TestScaffoldWritesTextThatStaysText(t *testing.T) {
 		}
 		env, err := environment.Load(t.Context(), environment.Options{Content: clusterinit.Content(),
 			Name: writeFolder(t, filepath.Join(root, "mine"), texts)})
-		if err != nil || env.ClusterName() != "e1" || env.Spec().Cluster.Worker.Replicas != 1 {
+		if err != nil || env.ClusterName() != "e1" || env.Spec().Cluster.WorkerCount() != 1 {
 			t.Errorf("%q: %v\n%s\n%s", below, err, texts["environment.yaml"], texts["values.yaml"])
 		}
 	}

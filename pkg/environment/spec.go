@@ -2,7 +2,10 @@ package environment
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
 // Spec is what an environment requests of the management cluster, as far as the code needs it, for any infrastructure
@@ -31,7 +34,8 @@ type Cluster struct {
 	// InfraProvider makes machines: capd, capo or capa; also the name of its component.
 	InfraProvider   string           `json:"infra_provider"`
 	ControlPlane    Machines         `json:"control_plane"`
-	Worker          Machines         `json:"worker"`
+	Worker          Pool             `json:"worker"`  // the pool `workers`
+	Workers         map[string]Pool  `json:"workers"` // further pools by name
 	PodCIDR         string           `json:"pod_cidr"`
 	ServiceCIDR     string           `json:"service_cidr"`
 	RegistryMirrors []RegistryMirror `json:"registry_mirrors"`
@@ -51,6 +55,45 @@ type Cluster struct {
 // Machines of one role.
 type Machines struct {
 	Replicas int `json:"replicas"`
+}
+
+// Pool is a pool of workers.
+type Pool struct {
+	// Replicas is the number of machines; nil leaves it to an autoscaler.
+	Replicas *int `json:"replicas"`
+	// Annotations of the MachineDeployment. An autoscaler reads its bounds from them.
+	Annotations map[string]string `json:"annotations"`
+	// Flavor is empty for the provider's own value for workers.
+	Flavor string `json:"flavor"`
+}
+
+// Count returns how many machines the pool begins with. Where an autoscaler has the number, Cluster API begins with the
+// minimum that the annotations name, or with one.
+func (p Pool) Count() int {
+	if p.Replicas != nil {
+		return *p.Replicas
+	}
+	if least, err := strconv.Atoi(p.Annotations[clusterv1.AutoscalerMinSizeAnnotation]); err == nil && p.bounded() {
+		return least
+	}
+	return 1
+}
+
+// bounded reports whether the pool has both bounds of an autoscaler. Without them Cluster API sets the number to one
+// when no number is given any more.
+func (p Pool) bounded() bool {
+	_, least := p.Annotations[clusterv1.AutoscalerMinSizeAnnotation]
+	_, most := p.Annotations[clusterv1.AutoscalerMaxSizeAnnotation]
+	return least && most
+}
+
+// WorkerCount returns how many machines all pools of workers begin with.
+func (c Cluster) WorkerCount() int {
+	count := c.Worker.Count()
+	for _, pool := range c.Workers {
+		count += pool.Count()
+	}
+	return count
 }
 
 // RegistryMirror is a registry that machines pull from instead of another.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 )
 
 // What cannot be read must not hide the rest: all problems of an environment are reported at once, and some of them by
@@ -19,7 +20,7 @@ func TestDecodeLeavesOutWhatDoesNotFit(t *testing.T) {
 		"proxies": map[string]any{"https_proxy": "http://proxy:3128"},
 	})
 	want := Spec{
-		Cluster: Cluster{Name: "demo", Worker: Machines{Replicas: 2},
+		Cluster: Cluster{Name: "demo", Worker: Pool{Replicas: ptr.To(2)},
 			RegistryMirrors: []RegistryMirror{{Host: "ghcr.io", Only: true}}},
 		Proxies: Proxies{HTTPS: "http://proxy:3128"},
 	}

@@ -29,7 +29,8 @@ type scenario struct {
 // everywhere are values of all scenarios.
 const everywhere = `
 cluster:
-  worker: {replicas: 1}
+  worker: {replicas: 1, taints: [{effect: NoExecute}]}
+  workers: {gpu: {replicas: 1, taints: [{effect: NoSchedule}]}}
   aws: {image_lookup_base_os: flatcar}
   openstack:
     root_volume: {size: 9}
@@ -45,18 +46,20 @@ func scenarios() []scenario {
 	own := "git_repo_templates.own.auth."
 	return []scenario{
 		{"kubeadm-capd", "cluster: {openstack: {api_server: {mode: octavia}}}",
-			[]string{at + "api_server.fixed_ip", "cluster.docker_host", own + "secret", "git_auth_default.secret"}},
+			[]string{at + "api_server.fixed_ip", "cluster.docker_host", own + "secret", "git_auth_default.secret",
+				"cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
 		{"rke2-capd", "cluster: {kubernetes_version: v1.36.4+rke2r1}",
 			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.docker_socket",
-				own + "username", own + "password"}},
+				own + "username", own + "password", "cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
 		{"kubeadm-capo", "components: {cinder-csi: {enabled: true}}",
 			[]string{at + "network", at + "subnet", at + "router", at + "api_server.fixed_ip",
-				at + "api_server.allowed_cidrs"}},
+				at + "api_server.allowed_cidrs", "cluster.worker.flavor"}},
 		{"rke2-capo", "{cluster: {kubernetes_version: v1.36.4+rke2r1, openstack: {api_server: {mode: fixed-ip}}}, " +
 			"components: {cinder-csi: {enabled: true}}}",
 			[]string{at + "dns_nameservers", at + "api_server.floating_ip", at + "api_server.allowed_cidrs"}},
 		{"kubeadm-capa", "cluster: {bootstrap_format: ignition}",
-			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.image"}},
+			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.image",
+				"cluster.worker.flavor"}},
 	}
 }
 

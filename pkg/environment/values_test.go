@@ -210,9 +210,9 @@ func TestEnvironmentIsImmutable(t *testing.T) {
 		t.Fatal(err)
 	}
 	overrides["cluster"].(map[string]any)["worker"].(map[string]any)["replicas"] = 9
-	if other.Spec().Cluster.Worker.Replicas != 4 || env.Spec().Cluster.Worker.Replicas != 0 ||
+	if other.Spec().Cluster.WorkerCount() != 4 || env.Spec().Cluster.WorkerCount() != 0 ||
 		env.ClusterName() != "kubeadm-capd" {
-		t.Errorf("workers %d and %d, name %s", other.Spec().Cluster.Worker.Replicas, env.Spec().Cluster.Worker.Replicas,
+		t.Errorf("workers %d and %d, name %s", other.Spec().Cluster.WorkerCount(), env.Spec().Cluster.WorkerCount(),
 			env.ClusterName())
 	}
 	if _, err := env.WithOverrides(map[string]any{"cni": "flannel"}); err == nil {

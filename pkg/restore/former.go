@@ -143,26 +143,49 @@ func (m *formerManagement) read(ctx context.Context, c client.Client, input Inpu
 			m.holds = append(m.holds, cluster)
 		}
 	}
-	for _, o := range []struct{ group, version, kind, name string }{
-		// In the order in which a person suspends them: the HelmRelease would resume the Kustomization.
-		{"helm.toolkit.fluxcd.io", "v2", "HelmRelease", flux.ReleaseName},
-		{"kustomize.toolkit.fluxcd.io", "v1", "Kustomization", definitionKustomization},
-	} {
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(schema.GroupVersionKind{Group: o.group, Version: o.version, Kind: o.kind})
-		err := c.Get(ctx, client.ObjectKey{Namespace: flux.Namespace, Name: o.name}, u)
+	release := &unstructured.Unstructured{}
+	release.SetGroupVersionKind(schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2",
+		Kind: "HelmRelease"})
+	release.SetName(flux.ReleaseName)
+	definitions, err := definitionKustomizations(ctx, c)
+	if err != nil {
+		return err
+	}
+	// In the order in which a person suspends them: the HelmRelease would resume the Kustomizations.
+	for _, u := range append([]*unstructured.Unstructured{release}, definitions...) {
+		err := c.Get(ctx, client.ObjectKey{Namespace: flux.Namespace, Name: u.GetName()}, u)
 		switch suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); {
 		case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		case err != nil:
-			return fmt.Errorf("read %s %s/%s: %w", o.kind, flux.Namespace, o.name, err)
+			return fmt.Errorf("read %s %s/%s: %w", u.GetKind(), flux.Namespace, u.GetName(), err)
 		case !suspended: // whatever the annotation says: a person may have resumed it
-			m.active = append(m.active, strings.ToLower(o.kind)+" "+o.name)
+			m.active = append(m.active, strings.ToLower(u.GetKind())+" "+u.GetName())
 		case u.GetAnnotations()[owned.SuspendedAnnotation] == owned.SuspendedFor(input.Backup.Manifest.Namespace,
 			input.Backup.Manifest.Cluster):
 			m.moved = true
 		}
 	}
 	return nil
+}
+
+// definitionKustomizations returns the Kustomizations, to be read, that apply the definition of the management cluster
+// and its further pools of workers.
+func definitionKustomizations(ctx context.Context, c client.Client) ([]*unstructured.Unstructured, error) {
+	kind := schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"}
+	definition := &unstructured.Unstructured{}
+	definition.SetGroupVersionKind(kind)
+	definition.SetName(definitionKustomization)
+	all := []*unstructured.Unstructured{definition}
+	pools := &unstructured.UnstructuredList{}
+	pools.SetGroupVersionKind(kind)
+	err := c.List(ctx, pools, client.InNamespace(flux.Namespace), client.HasLabels{owned.PoolLabel})
+	if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("list the Kustomizations of pools of workers: %w", err)
+	}
+	for i := range pools.Items {
+		all = append(all, &pools.Items[i])
+	}
+	return all, nil
 }
 
 // definitionKustomization is the name of the Kustomization that applies the definition of the management cluster.

@@ -44,31 +44,39 @@ func OwnedKustomizations(ctx context.Context, c *kube.Cluster) ([]client.ObjectK
 // MadeKustomizations returns the Kustomizations that a release made in a cluster, by the chart in the source, which
 // may differ from this program's. It fails if the release made none: without them no wait could end.
 func MadeKustomizations(ctx context.Context, c *kube.Cluster, release client.ObjectKey) ([]client.ObjectKey, error) {
+	list, err := made(ctx, c, release)
+	keys := make([]client.ObjectKey, len(list))
+	for i := range list {
+		keys[i] = client.ObjectKeyFromObject(&list[i])
+	}
+	return keys, err
+}
+
+func made(ctx context.Context, c *kube.Cluster, release client.ObjectKey) ([]kustomizev1.Kustomization, error) {
 	list, err := flux.Kustomizations(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	var keys []client.ObjectKey
-	for i := range list {
-		if Made(release, &list[i]) && list[i].DeletionTimestamp == nil {
-			keys = append(keys, client.ObjectKeyFromObject(&list[i]))
-		}
-	}
-	if len(keys) == 0 {
+	list = slices.DeleteFunc(list, func(k kustomizev1.Kustomization) bool {
+		return !Made(release, &k) || k.DeletionTimestamp != nil
+	})
+	if len(list) == 0 {
 		return nil, fault.New(fault.ComponentStuck,
 			fmt.Sprintf("the HelmRelease %s in the %s cluster made no Kustomization", release, c.Name),
 			"Check which chart it installed: kubectl -n "+release.Namespace+" describe helmrelease "+release.Name)
 	}
-	return keys, nil
+	return list, nil
 }
 
 // madeGoals returns a Goal.Made that finds a release's Kustomizations, except for those that are left out.
 func madeGoals(c *kube.Cluster, release client.ObjectKey, leftOut []string) func(context.Context) ([]Key, error) {
 	return func(ctx context.Context) ([]Key, error) {
-		all, err := MadeKustomizations(ctx, c, release)
+		all, err := made(ctx, c, release)
 		var keys []Key
-		for _, k := range all {
-			if !slices.Contains(leftOut, k.Name) {
+		for i := range all {
+			k := &all[i]
+			pool := isDefinition(k) && slices.Contains(leftOut, definitionComponent)
+			if !pool && !slices.Contains(leftOut, k.Name) {
 				keys = append(keys, Key{kustomizev1.KustomizationKind, k.Namespace, k.Name})
 			}
 		}

@@ -33,7 +33,7 @@ func (r Release) values() map[string]any {
 	values := map[string]any{"phase": string(r.Phase), "source": r.Source.Values()}
 	off := map[string]any{}
 	if !r.Definition {
-		off["cluster"] = map[string]any{"enabled": false}
+		off[definitionComponent] = map[string]any{"enabled": false}
 	}
 	if r.ProvidersOnly {
 		for _, component := range insideComponents() {
@@ -45,6 +45,9 @@ func (r Release) values() map[string]any {
 	}
 	return values
 }
+
+// definitionComponent is the component that defines the cluster.
+const definitionComponent = "cluster"
 
 // insideComponents are the components that the bootstrap cluster installs in the management cluster.
 func insideComponents() []string { return []string{"cni", "cloud-provider", "cinder-csi"} }
@@ -90,7 +93,7 @@ func (r Release) Apply(ctx context.Context, c *kube.Cluster, s Suspension, now t
 }
 
 // Goal is that the HelmRelease of c was reconciled after token (empty: at any time), and that its Kustomizations are
-// ready at the published revision, except those that are left out.
+// ready at the published revision, except the components that are left out; with `cluster` so are the pools of workers.
 func (r Release) Goal(c *kube.Cluster, token string, leftOut ...string) Goal {
 	return Goal{What: "the components of the " + c.Name + " cluster", Ready: []Key{releaseKey()},
 		Handled: map[Key]string{releaseKey(): token},

@@ -47,7 +47,7 @@ func (s Suspension) Suspend(ctx context.Context) error {
 	for i := range list {
 		k := &list[i]
 		// a user's own Kustomization keeps running
-		if k.Spec.Suspend || !Made(ownRelease(), k) || k.Name != "cluster" && k.Spec.KubeConfig == nil {
+		if k.Spec.Suspend || !Made(ownRelease(), k) || !isDefinition(k) && k.Spec.KubeConfig == nil {
 			continue
 		}
 		if err := s.set(ctx, "Kustomization", k, true); err != nil {
@@ -67,6 +67,11 @@ func (s Suspension) Suspend(ctx context.Context) error {
 	return err
 }
 
+// isDefinition reports whether a Kustomization applies the definition of the cluster, or of a further pool of workers.
+func isDefinition(k *kustomizev1.Kustomization) bool {
+	return k.Name == definitionComponent || k.Labels[owned.PoolLabel] != ""
+}
+
 // Resume undoes Suspend.
 func (s Suspension) Resume(ctx context.Context) error { return s.resume(ctx, true) }
 
@@ -78,7 +83,7 @@ func (s Suspension) resume(ctx context.Context, definition bool) error {
 		return err
 	}
 	for i := range list {
-		if s.suspended(list[i]) && (definition || list[i].Name != "cluster") {
+		if s.suspended(list[i]) && (definition || !isDefinition(&list[i])) {
 			if err := s.set(ctx, "Kustomization", &list[i], false); err != nil {
 				return err
 			}

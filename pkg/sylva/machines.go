@@ -9,7 +9,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// pools converts the worker pool of the later form. It converts none of several: this project has one pool.
+// pools converts the worker pool of the later form. It converts none of several: a person knows which one is the pool
+// `workers`, and must have its name.
 func (c *conversion) pools(root *yaml.Node) {
 	c.workerFlavor = slices.ContainsFunc([]string{"capo.worker_flavor", "capo.worker_flavor_name",
 		"machine_deployment_default.capo.flavor_name"},
@@ -23,7 +24,8 @@ func (c *conversion) pools(root *yaml.Node) {
 	}
 	if len(pools.Content) > 2 {
 		c.leave("cluster.machine_deployments",
-			fmt.Sprintf("it has %d pools of workers, and there is one here: cluster.worker", len(pools.Content)/2))
+			fmt.Sprintf("it has %d pools of workers: write one as cluster.worker, and the others as cluster.workers.NAME",
+				len(pools.Content)/2))
 		return
 	}
 	each(pools, func(name string, _, pool *yaml.Node) {

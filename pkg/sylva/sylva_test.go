@@ -70,7 +70,7 @@ func TestWhatWasConvertedIsAnEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := env.Spec()
-	if spec.Cluster.Name != "edge-one" || spec.Cluster.ControlPlane.Replicas != 3 || spec.Cluster.Worker.Replicas != 2 {
+	if spec.Cluster.Name != "edge-one" || spec.Cluster.ControlPlane.Replicas != 3 || spec.Cluster.WorkerCount() != 2 {
 		t.Errorf("%+v", spec.Cluster)
 	}
 }

@@ -27,7 +27,7 @@ func (m managementCluster) does() (string, error) {
 	spec := env.Spec().Cluster
 	return fmt.Sprintf("install telco-cloud-init %s with the components %s in the bootstrap cluster, which make "+
 		"cluster %s: %d control-plane machines and %d workers in %s, Kubernetes %s", env.ChartVersion(), components,
-		env.ClusterName(), spec.ControlPlane.Replicas, spec.Worker.Replicas, m.place, env.KubernetesVersion()), nil
+		env.ClusterName(), spec.ControlPlane.Replicas, spec.WorkerCount(), m.place, env.KubernetesVersion()), nil
 }
 
 func (m managementCluster) check(ctx context.Context) (pipeline.Status, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
@@ -48,36 +49,34 @@ func (c changes) machines(ctx context.Context, o clusters.Observation, v verdict
 // reportReplaced reports which machines this run replaces: those whose templates differ from the ones in the cluster.
 func (m builtMachines) reportReplaced(ctx context.Context, authority *kube.Cluster, applied *environment.Environment,
 	report pipeline.Reporter) error {
-	wanted, key, err := applied.Templates()
+	wanted, err := applied.Templates()
 	if err != nil {
 		return err
 	}
-	definition := &kustomizev1.Kustomization{}
-	definition.Namespace, definition.Name = key.Namespace, key.Name
-	exists, err := authority.Exists(ctx, definition)
-	if err != nil {
-		return fault.Wrap(fmt.Errorf("read the templates of machines from Kustomization %s of the %s cluster: %w",
-			key.Name, authority.Name, err), fault.ClusterUnreachable,
-			"Run the same command again when it can be read.")
-	}
-	if !exists || definition.Spec.PostBuild == nil {
-		return nil
-	}
-	stored := environment.TemplatesOf(definition.Spec.PostBuild.Substitute)
-	if stored == wanted {
-		return nil
-	}
-	if m.err != nil {
-		report.Warn("this run replaces machines; which ones is not known: %v", m.err)
-		return nil
-	}
 	var controlPlane, workers []string
-	for _, machine := range m.listed {
-		switch {
-		case machine.ControlPlane && stored.ControlPlane != wanted.ControlPlane:
-			controlPlane = append(controlPlane, machine.Name)
-		case !machine.ControlPlane && stored.Workers != wanted.Workers:
-			workers = append(workers, machine.Name)
+	for i, defined := range wanted {
+		stored, exists, err := storedTemplates(ctx, authority, defined.Kustomization)
+		if err != nil {
+			return err
+		}
+		if !exists || stored == defined.Templates {
+			continue
+		}
+		if m.err != nil {
+			report.Warn("this run replaces machines; which ones is not known: %v", m.err)
+			return nil
+		}
+		for _, machine := range m.listed {
+			pool := slices.IndexFunc(wanted[1:], func(d environment.Defined) bool {
+				return d.Deployment == machine.Deployment
+			}) + 1 // 0: the component cluster itself
+			switch {
+			case pool != i:
+			case machine.ControlPlane && stored.ControlPlane != defined.ControlPlane:
+				controlPlane = append(controlPlane, machine.Name)
+			case !machine.ControlPlane && stored.Workers != defined.Workers:
+				workers = append(workers, machine.Name)
+			}
 		}
 	}
 	if n := len(controlPlane) + len(workers); n > 0 {
@@ -85,6 +84,24 @@ func (m builtMachines) reportReplaced(ctx context.Context, authority *kube.Clust
 			countAndNames(controlPlane, "of the control plane"), countAndNames(workers, "of workers")), "; "))
 	}
 	return nil
+}
+
+// storedTemplates reads the templates of machines from a Kustomization. One that does not exist has none.
+func storedTemplates(ctx context.Context, authority *kube.Cluster, key client.ObjectKey) (environment.Templates, bool,
+	error) {
+	definition := &kustomizev1.Kustomization{}
+	definition.Namespace, definition.Name = key.Namespace, key.Name
+	exists, err := authority.Exists(ctx, definition)
+	if err != nil {
+		return environment.Templates{}, false, fault.Wrap(
+			fmt.Errorf("read the templates of machines from Kustomization %s of the %s cluster: %w",
+				key.Name, authority.Name, err), fault.ClusterUnreachable,
+			"Run the same command again when it can be read.")
+	}
+	if !exists || definition.Spec.PostBuild == nil {
+		return environment.Templates{}, false, nil
+	}
+	return environment.TemplatesOf(definition.Spec.PostBuild.Substitute), true, nil
 }
 
 // countAndNames returns the number and the names of the machines of a role, or nothing if there are none.

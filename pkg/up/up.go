@@ -62,7 +62,7 @@ func (u *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) { return u.dec
 func (u *Run) Inputs() string { // kept runs are compared by this text
 	spec := u.Environment.Spec().Cluster
 	parts := []string{fmt.Sprintf("%d control-plane machines and %d workers of %s", spec.ControlPlane.Replicas,
-		spec.Worker.Replicas, u.Environment.KubernetesVersion()),
+		spec.WorkerCount(), u.Environment.KubernetesVersion()),
 		"source " + string(u.Source.Kind), "chart " + u.Environment.ChartVersion()}
 	if u.Bundle != nil {
 		parts = append(parts, "a bundle")

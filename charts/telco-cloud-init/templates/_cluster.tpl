@@ -38,8 +38,14 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- printf "values/invalid: cluster.control_plane.replicas is %d, an even number of control planes: etcd's quorum is %d of %d, so they tolerate no more failed machines than %d would\nhint: Use an odd number, for example --set cluster.control_plane.replicas=%d.\n" $replicas (add (div $replicas 2) 1) $replicas (sub $replicas 1) (add $replicas 1) -}}
 {{- end -}}
 {{- if include "telco-cloud-init.enabled" (dict "root" . "name" "cluster") -}}
-{{- if and (not .Values.cluster.control_plane.schedulable) (not .Values.cluster.worker.replicas) -}}
-{{- "values/invalid: cluster.control_plane.schedulable is false and cluster.worker.replicas is 0: no machine would be left for ordinary pods\nhint: Set one of them: --set cluster.control_plane.schedulable=true, or --set cluster.worker.replicas=1.\n" -}}
+{{- $takePods := include "telco-cloud-init.poolTakesPods" (dict "root" .) -}}
+{{- range $pool, $_ := .Values.cluster.workers -}}
+{{- $takePods = printf "%s%s" $takePods (include "telco-cloud-init.poolTakesPods" (dict "root" $ "pool" $pool)) -}}
+{{- end -}}
+{{- if and (not .Values.cluster.control_plane.schedulable) (not $takePods) -}}
+{{- $why := "is 0" -}}
+{{- if or .Values.cluster.worker.replicas .Values.cluster.workers -}}{{- $why = "is 0 or has taints, as has each pool of cluster.workers" -}}{{- end -}}
+{{- printf "values/invalid: cluster.control_plane.schedulable is false and cluster.worker.replicas %s: no machine would be left for ordinary pods\nhint: Set one of them: --set cluster.control_plane.schedulable=true, or --set cluster.worker.replicas=1.\n" $why -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

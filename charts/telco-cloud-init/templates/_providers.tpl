@@ -8,6 +8,7 @@
      secret           name of the Secret with more variables, for component .name of .root; empty for none
      patches          {patches: [...]} as JSON, for component cluster
      hashed           {key: value} as JSON: more that is in the templates of machines
+     flavor           {kind, spec} as JSON: the template of machines, and what makes .context their flavor; {} without flavors
      ignition         {files, commands, fields} as JSON: what kubeadm's machines need for Ignition, see machineFiles
      ignitionRefused  why machines of RKE2 cannot have Ignition; empty for no particular reason
      rke2Commands     {commands: [...]} as JSON: what RKE2's machines run before all else

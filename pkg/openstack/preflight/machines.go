@@ -60,6 +60,11 @@ func some(names []string) string {
 	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
+// machines are those of all roles; those of the control plane are first.
+func (n Needs) machines() []Machines {
+	return append([]Machines{n.ControlPlane, n.Workers}, n.Pools...)
+}
+
 // flavor is what counts of a flavor; cores is zero when it was not found.
 type flavor struct{ cores, ram int }
 
@@ -70,19 +75,28 @@ func (i *inspection) machines(ctx context.Context) {
 	if !i.asked("flavors", err) {
 		return
 	}
-	for n, machines := range []Machines{i.needs.ControlPlane, i.needs.Workers} {
+	i.flavors = make([]flavor, len(i.needs.machines()))
+	for n, machines := range i.needs.machines() {
 		if machines.Count == 0 {
 			continue
 		}
-		value := []string{"control_plane_flavor", "worker_flavor"}[n]
-		found, ok := named(i, "flavor", machines.Flavor, "Set cluster.openstack."+value+" to one of them.", there,
+		earlier := slices.IndexFunc(i.needs.machines()[:n], func(m Machines) bool {
+			return m.Count > 0 && m.Flavor == machines.Flavor
+		})
+		if n > 1 && earlier >= 0 { // checked and reported already
+			i.flavors[n] = i.flavors[earlier]
+			continue
+		}
+		value := cmp.Or(machines.Value, []string{"cluster.openstack.control_plane_flavor",
+			"cluster.openstack.worker_flavor"}[min(n, 1)])
+		found, ok := named(i, "flavor", machines.Flavor, "Set "+value+" to one of them.", there,
 			func(f flavors.Flavor) (string, string) { return f.ID, f.Name })
 		if !ok {
 			continue
 		}
 		i.flavors[n] = flavor{found.VCPUs, found.RAM}
 		if n == 0 && (found.VCPUs < controlPlaneCores || found.RAM < controlPlaneRAM) {
-			i.problem("Set cluster.openstack."+value+" to a larger one.", "flavor %q has too little: cores %d, memory "+
+			i.problem("Set "+value+" to a larger one.", "flavor %q has too little: cores %d, memory "+
 				"%d MiB; a control plane machine needs at least %d and %d MiB",
 				found.Name, found.VCPUs, found.RAM, controlPlaneCores, controlPlaneRAM)
 		}
@@ -121,10 +135,10 @@ func (i *inspection) image(ctx context.Context) (images.Image, bool) {
 // fits records a problem if an image needs more disk or memory than its machine has.
 func (i *inspection) fits(image images.Image, in flavors.Flavor, value string) {
 	if in.RAM < image.MinRAMMegabytes {
-		i.problem("Set cluster.openstack."+value+" to a larger one.",
+		i.problem("Set "+value+" to a larger one.",
 			"image %q wants %d MiB of memory, and flavor %q has %d", image.Name, image.MinRAMMegabytes, in.Name, in.RAM)
 	}
-	disk, where, hint := in.Disk, fmt.Sprintf("flavor %q", in.Name), "Set cluster.openstack."+value+
+	disk, where, hint := in.Disk, fmt.Sprintf("flavor %q", in.Name), "Set "+value+
 		" to one with a larger disk, or cluster.openstack.root_volume.size."
 	if size := i.needs.RootVolume.GiB; size > 0 {
 		disk, where, hint = size, "the root volume", "Raise cluster.openstack.root_volume.size."

@@ -21,6 +21,8 @@ type Needs struct {
 	Tag string
 	// ControlPlane and Workers are the machines.
 	ControlPlane, Workers Machines
+	// Pools are further pools of workers.
+	Pools []Machines
 	// Image of the machines; KeyPair may be empty.
 	Image, KeyPair string
 	// RootVolume is the disk of each machine; its zero value means that of the flavor.
@@ -45,6 +47,7 @@ type Needs struct {
 type Machines struct {
 	Count  int
 	Flavor string
+	Value  string   // the value that has the flavor, if it is not the one of its role in cluster.openstack
 	Zones  []string // of compute; empty: any
 }
 
@@ -95,7 +98,7 @@ type inspection struct {
 	client      *openstack.Client
 	needs       Needs
 	has         present
-	flavors     [2]flavor // of control plane and workers, once found
+	flavors     []flavor // of the machines of each role, once found
 	report      Report
 	problems    []error
 	unreachable bool

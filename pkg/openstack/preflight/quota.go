@@ -64,10 +64,13 @@ func (i *inspection) quotaNeeds() map[string]need {
 	}
 }
 
-// ofFlavors returns the cores and MiB of memory of all machines, and the larger ones of the two roles. A missing flavor
+// ofFlavors returns the cores and MiB of memory of all machines, and the larger ones of all roles. A missing flavor
 // counts as nothing: it is reported already.
 func (i *inspection) ofFlavors() (cores, ram, moreCores, moreRAM int) {
-	for n, machines := range []Machines{i.needs.ControlPlane, i.needs.Workers} {
+	for n, machines := range i.needs.machines() {
+		if n >= len(i.flavors) {
+			break // they could not be listed
+		}
 		of := i.flavors[n]
 		cores, ram = cores+machines.Count*of.cores, ram+machines.Count*of.ram
 		moreCores, moreRAM = max(moreCores, of.cores), max(moreRAM, of.ram)

@@ -134,10 +134,16 @@ func TestNeedsOfTheEnvironment(t *testing.T) {
 		Resources: preflight.Resources{Servers: 5, ServerGroups: 2, Ports: 6, SecurityGroups: 2, Volumes: 5,
 			Gigabytes: 150},
 	}
+	pools := few
+	pools.Pools = []preflight.Machines{{Count: 1, Flavor: "m1.small"},
+		{Count: 2, Flavor: "m1.gpu", Value: "cluster.workers.gpu.flavor"}}
+	pools.Resources.Servers, pools.Resources.Ports = 4, 5
 	for name, test := range map[string]struct {
 		want preflight.Needs
 		sets []string
 	}{
+		"pools": {pools, []string{"cluster.workers.gpu.replicas=2,cluster.workers.gpu.flavor=m1.gpu",
+			"cluster.workers.burst.replicas=null"}},
 		"as few as possible": {few, nil},
 		"as many": {many,
 			[]string{"cluster.name=mine,cluster.namespace=ns,cluster.control_plane.replicas=3,cluster.worker.replicas=2,cluster.openstack.network=net,cluster.openstack.subnet=sub,cluster.openstack.router=rtr",

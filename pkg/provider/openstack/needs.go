@@ -1,6 +1,9 @@
 package openstack
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/openstack/preflight"
 )
@@ -9,15 +12,23 @@ import (
 func needs(env *environment.Environment) preflight.Needs {
 	of := env.OpenStack()
 	made := of.Resources()
+	workers := machinesOf(of.Workers)
+	if env.Spec().Cluster.Worker.Flavor != "" {
+		workers.Value = "cluster.worker.flavor"
+	}
+	var pools []preflight.Machines
+	for _, name := range slices.Sorted(maps.Keys(of.Pools)) {
+		pool := machinesOf(of.Pools[name])
+		if env.Spec().Cluster.Workers[name].Flavor != "" {
+			pool.Value = "cluster.workers." + name + ".flavor"
+		}
+		pools = append(pools, pool)
+	}
 	octavia := of.APIServer.Mode == environment.APIServerOctavia
 	return preflight.Needs{
-		Tag: env.OpenStackTag(),
-		ControlPlane: preflight.Machines{Count: of.ControlPlane.Count, Flavor: of.ControlPlane.Flavor,
-			Zones: of.ControlPlane.AvailabilityZones},
-		Workers: preflight.Machines{Count: of.Workers.Count, Flavor: of.Workers.Flavor,
-			Zones: of.Workers.AvailabilityZones},
-		Image:   of.Image,
-		KeyPair: of.SSHKeyName,
+		Tag:          env.OpenStackTag(),
+		ControlPlane: machinesOf(of.ControlPlane), Workers: workers, Pools: pools,
+		Image: of.Image, KeyPair: of.SSHKeyName,
 		RootVolume: preflight.RootVolume{GiB: of.RootVolume.SizeGiB, Type: of.RootVolume.Type,
 			Zone: of.RootVolume.AvailabilityZone},
 		ExternalNetwork: of.ExternalNetwork,
@@ -36,4 +47,9 @@ func needs(env *environment.Environment) preflight.Needs {
 			Volumes: made.Volumes, Gigabytes: made.Gigabytes,
 		},
 	}
+}
+
+// machinesOf translates those of one role.
+func machinesOf(of environment.OpenStackMachines) preflight.Machines {
+	return preflight.Machines{Count: of.Count, Flavor: of.Flavor, Zones: of.AvailabilityZones}
 }

@@ -52,6 +52,10 @@
 {{- dict "files" (list (include "telco-cloud-init.flatcarUpdates" . | fromJson)) "commands" (include "telco-cloud-init.flatcarCommands" . | fromJsonArray) | toJson -}}
 {{- end -}}
 
+{{- define "telco-cloud-init.capa.flavor" -}}
+{{- dict "kind" "AWSMachineTemplate" "spec" (dict "instanceType" .) | toJson -}}
+{{- end -}}
+
 {{- define "telco-cloud-init.capa.ignitionRefused" -}}{{- end -}}
 
 {{- define "telco-cloud-init.capa.rke2Commands" -}}{}{{- end -}}

@@ -28,6 +28,8 @@
 {{- dict "fields" (dict "format" "ignition" "ignition" (dict "containerLinuxConfig" (dict "strict" true))) | toJson -}}
 {{- end -}}
 
+{{- define "telco-cloud-init.capd.flavor" -}}{}{{- end -}}
+
 {{- define "telco-cloud-init.capd.ignitionRefused" -}}
 RKE2's provider writes Ignition 3 for SELinux, docker's reads Ignition 2.3
 {{- end -}}

@@ -36,6 +36,11 @@
 {{/* Nothing: what machines of OpenStack have is in a hash for each of their roles. */}}
 {{- define "telco-cloud-init.capo.hashed" -}}{}{{- end -}}
 
+{{- define "telco-cloud-init.capo.flavor" -}}
+{{- $id := hasKey (include "telco-cloud-init.openstackParam" . | fromJson) "id" -}}
+{{- dict "kind" "OpenStackMachineTemplate" "spec" (dict "flavorID" (ternary . nil $id) "flavor" (ternary nil . $id)) | toJson -}}
+{{- end -}}
+
 {{- define "telco-cloud-init.capo.ignitionRefused" -}}{{- end -}}
 
 {{- define "telco-cloud-init.capo.rke2Commands" -}}{}{{- end -}}
