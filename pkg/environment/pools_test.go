@@ -143,6 +143,7 @@ func TestPoolsThatAreRefused(t *testing.T) {
 		"a label of k8s.io":    {"", `worker.labels.a\.k8s\.io/x=y`, "cluster.worker.labels has a.k8s.io/x"},
 		"an unknown effect":    {"", "workers.gpu.taints[0].key=a,cluster.workers.gpu.taints[0].effect=No", "value must be one of"},
 		"a taint without key":  {"", "workers.gpu.taints[0].effect=NoExecute", "missing property 'key'"},
+		"a flavor of AWS":      {"kubeadm-capa", "workers.gpu.flavor=large", "is no instance type of AWS"},
 		"a flavor of docker":   {"", "workers.gpu.flavor=large", "machines of capd have no flavors"},
 		"the same for workers": {"rke2-capd", "worker.flavor=large", "cluster.worker.flavor is large, but machines of capd"},
 		"a taint twice": {"", "worker.taints[0].key=a,cluster.worker.taints[0].effect=NoExecute," +
@@ -157,7 +158,8 @@ func TestPoolsThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := environment.Load(t.Context(), environment.Options{Name: cmp.Or(tc.environment, "kubeadm-capd"),
-				Content: clusterinit.Content(), Sets: []string{"cluster." + tc.set}})
+				Content: clusterinit.Content(), Variables: variables(allVariables()),
+				Sets: []string{"cluster." + tc.set}})
 			if fault.CodeOf(err) != fault.ValuesInvalid || !strings.Contains(err.Error(), tc.message) {
 				t.Errorf("%v, want %q", err, tc.message)
 			}

@@ -59,7 +59,7 @@ func scenarios() []scenario {
 			[]string{at + "dns_nameservers", at + "api_server.floating_ip", at + "api_server.allowed_cidrs"}},
 		{"kubeadm-capa", "cluster: {bootstrap_format: ignition}",
 			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.image",
-				"cluster.worker.flavor"}},
+				"cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/restore"
 )
 
@@ -63,6 +64,13 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			r *restoring) {
 			r.old = oldCluster(t, nil, true, true)
 		}, "", "", ""},
+		"the old cluster lost its definition, and a pool of workers runs": {func(t *testing.T, r *restoring) {
+			r.old = oldCluster(t, nil, true, true)
+			pool := fixture.FluxObject(1, false)
+			pool.SetName("workers-gpu")
+			pool.SetLabels(map[string]string{owned.PoolLabel: "gpu"})
+			must(t, r.old.Create(t.Context(), pool))
+		}, fault.RestoreRefused, "not suspended: kustomization workers-gpu", ""},
 		"its definition was moved out of it": {func(t *testing.T,
 			r *restoring) {
 			r.old = movedOut(t, oldCluster(t, nil, true, true))

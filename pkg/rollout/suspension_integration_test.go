@@ -18,11 +18,14 @@ import (
 // second control plane, and deletes that with the machines of the first when the release takes it away.
 func TestTheDefinitionOfAnotherClusterStaysSuspended(t *testing.T) {
 	const of = "management/suspended"
-	for _, name := range []string{"cluster", "cni"} {
+	for _, name := range []string{"cluster", "cni", "workers-gpu"} {
 		k := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: flux.Namespace,
 			Annotations: map[string]string{owned.SuspendedAnnotation: of}},
 			Spec: kustomizev1.KustomizationSpec{Suspend: true, Interval: metav1.Duration{Duration: time.Minute},
 				SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "OCIRepository", Name: flux.ReleaseName}}}
+		if name == "workers-gpu" {
+			k.Labels = map[string]string{owned.PoolLabel: "gpu"}
+		}
 		if err := shared.Client.Create(t.Context(), k); err != nil {
 			t.Fatal(err)
 		}
@@ -32,8 +35,8 @@ func TestTheDefinitionOfAnotherClusterStaysSuspended(t *testing.T) {
 	for _, step := range []struct {
 		definition bool
 		suspended  map[string]bool
-	}{{false, map[string]bool{"cluster": true, "cni": false}},
-		{true, map[string]bool{"cluster": false, "cni": false}}} {
+	}{{false, map[string]bool{"cluster": true, "cni": false, "workers-gpu": true}},
+		{true, map[string]bool{"cluster": false, "cni": false, "workers-gpu": false}}} {
 		if err := s.resume(t.Context(), step.definition); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -46,9 +47,11 @@ func newCutOff(t *testing.T) *cutOff {
 		}
 		return k
 	}
+	pool := kustomization("workers-gpu", false, false, flux.ReleaseName)
+	pool.Labels[owned.PoolLabel] = "gpu"
 	c := &cutOff{at: -1}
 	objects := []client.Object{&helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace,
-		Name: flux.ReleaseName}},
+		Name: flux.ReleaseName}}, pool,
 		kustomization("cluster", false, false, flux.ReleaseName), kustomization("cni", true, false, flux.ReleaseName),
 		kustomization("cloud-provider", true, false, flux.ReleaseName),
 		kustomization("capi", false, false, flux.ReleaseName), kustomization("of-the-user", true, true,
@@ -98,8 +101,8 @@ func (c *cutOff) suspendedNow(t *testing.T, of string) string {
 // that is a user's.
 func TestASuspensionThatIsCutOff(t *testing.T) {
 	const of = "management/mgmt"
-	const all = "release:true cloud-provider:true cluster:true cni:true of-the-user:false "
-	const writes = 4
+	const all = "release:true cloud-provider:true cluster:true cni:true of-the-user:false workers-gpu:true "
+	const writes = 5
 	for at := range writes {
 		for _, applied := range []bool{false, true} {
 			t.Run(fmt.Sprintf("write %d, applied %t", at, applied), func(t *testing.T) {
@@ -133,6 +136,24 @@ func TestASuspensionThatIsCutOff(t *testing.T) {
 					t.Errorf("it stands: %t, %v", stands, err)
 				}
 			})
+		}
+	}
+}
+
+// A wait that leaves the definition out leaves the further pools of workers out too.
+func TestPoolsAreLeftOutWithTheDefinition(t *testing.T) {
+	c := newCutOff(t)
+	for leftOut, want := range map[string][]string{
+		"cluster": {"capi", "cloud-provider", "cni", "of-the-user"},
+		"capi":    {"cloud-provider", "cluster", "cni", "of-the-user", "workers-gpu"},
+	} {
+		keys, err := Release{}.Goal(c.Cluster, "", leftOut).Made(t.Context())
+		var names []string
+		for _, key := range keys {
+			names = append(names, key.Name)
+		}
+		if err != nil || !slices.Equal(names, want) {
+			t.Errorf("without %s: %v, want %v (%v)", leftOut, names, want, err)
 		}
 	}
 }

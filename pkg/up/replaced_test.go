@@ -26,6 +26,10 @@ func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 				"cluster.openstack.external_network=n", "cluster.openstack.cloud_name=telco",
 				"cluster.openstack.clouds_yaml_b64=Y2xvdWRzOiB7dGVsY286IHthdXRoOiB7YXV0aF91cmw6ICJodHRwczovL2Nsb3VkIn19fQo="}, sets...)})
 	}
+	pooled := func(sets ...string) *environment.Environment {
+		return loaded(t, environment.Options{Name: "kubeadm-capd",
+			Sets: append([]string{"cluster.workers.gpu.replicas=1"}, sets...)})
+	}
 	first := loaded(t, environment.Options{Name: "kubeadm-capd"})
 	proxied := loaded(t, environment.Options{Name: "kubeadm-capd",
 		Variables: variables(map[string]string{"http_proxy": "http://p:1"})})
@@ -46,6 +50,13 @@ func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 			said: "this run replaces 2 machines: 2 of the control plane (a, b)"},
 		"another flavor of workers": {first: capo(), asked: capo("cluster.openstack.worker_flavor=g"),
 			said: "this run replaces 1 machine: 1 of workers (c)"},
+		"taints of a pool": {first: pooled(), asked: pooled("cluster.workers.gpu.taints[0].key=a",
+			"cluster.workers.gpu.taints[0].effect=NoExecute"),
+			said: "this run replaces 1 machine: 1 of workers (g)"},
+		"a label of the pool workers": {first: pooled(), asked: pooled("cluster.worker.labels.a=b"),
+			said: "this run replaces 1 machine: 1 of workers (c)"},
+		"a label that Cluster API sets": {first: pooled(),
+			asked: pooled(`cluster.workers.gpu.labels.node-role\.kubernetes\.io/gpu=`)},
 		"Machines cannot be listed": {first: first, asked: loaded(t, image), unlisted: errors.New("503"),
 			said: "this run replaces machines; which ones is not known: "},
 		"a proxy of the shell": {first: first, asked: proxied, also: "proxies.http_proxy: the cluster " +
@@ -63,9 +74,14 @@ func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 				t.Fatal(err)
 			}
 			own := tc.first.ClusterName()
+			ofPool := machineOf(own, "g", false)
+			ofPool.SetLabels(map[string]string{"cluster.x-k8s.io/deployment-name": own + "-workers-gpu"})
 			objects := []client.Object{given.Values, given.Secrets, given.InfraSecrets, definitionOf(t, tc.first),
 				machineOf(own, "a", true), machineOf(own, "b", true), machineOf(own, "c", false),
 				machineOf("tenant", "d", false), inNamespace("other", machineOf(own, "e", false))}
+			if len(tc.first.Spec().Cluster.Workers) > 0 {
+				objects = append(objects, kustomizationOf(t, tc.first, "workers-gpu"), ofPool)
+			}
 			o := clusters.Observation{Management: clusters.ManagementSide{State: clusters.ManagementActive,
 				Cluster: clusterOf(t, tc.unlisted, objects...)}}
 			notes := &pipeline.Notes{}
@@ -158,15 +174,20 @@ func TestAFreshStartTakesTheShell(t *testing.T) {
 // definitionOf returns the Kustomization of the component `cluster` as the chart renders it.
 func definitionOf(t *testing.T, env *environment.Environment) client.Object {
 	t.Helper()
+	return kustomizationOf(t, env, "cluster")
+}
+
+func kustomizationOf(t *testing.T, env *environment.Environment, name string) client.Object {
+	t.Helper()
 	objects, err := env.Render(environment.Management, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool {
-		return o.GetKind() == kustomizev1.KustomizationKind && o.GetName() == "cluster"
+		return o.GetKind() == kustomizev1.KustomizationKind && o.GetName() == name
 	})
 	if i < 0 {
-		t.Fatal("no Kustomization cluster")
+		t.Fatal("no Kustomization " + name)
 	}
 	return objects[i]
 }

@@ -19,6 +19,16 @@
 {{- if ne .Values.cluster.bootstrap_format "ignition" -}}
 {{- printf "values/invalid: cluster.bootstrap_format is %s, but the machines of kubeadm-capa run Flatcar, which reads ignition only\n" .Values.cluster.bootstrap_format -}}
 {{- end -}}
+{{- include "telco-cloud-init.checkInstanceType" (dict "at" "cluster.worker" "flavor" .Values.cluster.worker.flavor) -}}
+{{- range $name, $pool := .Values.cluster.workers -}}
+{{- include "telco-cloud-init.checkInstanceType" (dict "at" (printf "cluster.workers.%s" $name) "flavor" $pool.flavor) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "telco-cloud-init.checkInstanceType" -}}
+{{- if and .flavor (not (regexMatch "^[a-z0-9][-a-z0-9]*\\.[-a-z0-9]+$" .flavor)) -}}
+{{- printf "values/invalid: %s.flavor is %q, which is no instance type of AWS\nhint: Write it as t3.large.\n" .at .flavor -}}
 {{- end -}}
 {{- end -}}
 
