@@ -43,6 +43,7 @@ func TestKubeadmCAPADefinition(t *testing.T) {
 		"full": {"cluster.worker.replicas=2", "cluster.control_plane.replicas=3",
 			"cluster.control_plane.schedulable=false",
 			"cluster.image=ami-0123456789abcdef0", "cluster.aws.ssh_key_name=telco", "cluster.aws.root_volume_size=100",
+			"cluster.aws.presigned_url_duration=30m",
 			"cluster.aws.image_lookup_format=own-{{.BaseOS}}-{{.K8sVersion}}-*",
 			"cluster.registry_mirrors[0].host=registry.k8s.io", "cluster.registry_mirrors[0].url=http://mirror:5000",
 			"proxies.http_proxy=http://proxy:3128"},
@@ -68,6 +69,26 @@ func TestKubeadmCAPADefinition(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// AWS signs a link for seven days at most. The value is not part of a machine, so none is replaced.
+func TestPresignedURLDuration(t *testing.T) {
+	for value, valid := range map[string]bool{"": true, "30m": true, "9999m": true, "168h": true, "169h": false,
+		"10000m": false, "0m": false, "30": false, "1h30m": false, "1s": false} {
+		_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capa", Content: clusterinit.Content(),
+			Variables: variables(awsVariables()), Sets: []string{"cluster.aws.presigned_url_duration=" + value}})
+		if valid != (err == nil) || err != nil && fault.CodeOf(err) != fault.ValuesInvalid {
+			t.Errorf("%q: %v", value, err)
+		}
+	}
+	plain, err := capa(t).TemplateHashes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := capa(t, "cluster.aws.presigned_url_duration=30m").TemplateHashes()
+	if err != nil || !cmp.Equal(plain, with) {
+		t.Errorf("the machines' templates change: %v, %v", cmp.Diff(plain, with), err)
 	}
 }
 

@@ -106,7 +106,7 @@ var forms = map[string]string{
 	"cluster.aws.region": "eu-central-1", "cluster.aws.s3_bucket_name": "cluster-api-provider-aws-%s",
 	"cluster.aws.credentials":                "%sACg==",
 	"cluster.aws.control_plane_machine_type": "t3.%s", "cluster.aws.worker_machine_type": "t4.%s",
-	"cluster.aws.image_lookup_org":      "123456789012",
+	"cluster.aws.image_lookup_org": "123456789012", "cluster.aws.presigned_url_duration": "45m",
 	"cluster.openstack.clouds_yaml_b64": "", "cluster.openstack.cacert_b64": encoded(caCert),
 	"cluster.openstack.node_cidr":         "10.6.0.0/24",
 	"cluster.openstack.dns_nameservers.0": "192.0.2.53", "cluster.openstack.api_server.floating_ip": "203.0.113.7",

@@ -51,7 +51,15 @@
 
 {{- define "telco-cloud-init.capa.secret" -}}{{- end -}}
 
-{{- define "telco-cloud-init.capa.patches" -}}{}{{- end -}}
+{{/* The provider takes no empty duration: the field is there only if it is set. */}}
+{{- define "telco-cloud-init.capa.patches" -}}
+{{- $patches := list -}}
+{{- with .Values.cluster.aws.presigned_url_duration -}}
+{{- $patches = list (include "telco-cloud-init.patch" (dict "target" (dict "kind" "AWSCluster")
+  "operations" (list (dict "op" "add" "path" "/spec/s3Bucket/presignedURLDuration" "value" .))) | fromJson) -}}
+{{- end -}}
+{{- dict "patches" $patches | toJson -}}
+{{- end -}}
 
 {{- define "telco-cloud-init.capa.hashed" -}}
 {{- dict "aws" (include "telco-cloud-init.awsMachine" .) | toJson -}}
