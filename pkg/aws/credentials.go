@@ -2,6 +2,7 @@ package aws
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -41,3 +42,35 @@ func (c Credentials) Profile() string {
 
 // NoProfile is the Profile of no credentials: its reader uses the next link of the chain.
 const NoProfile = "Cg=="
+
+// ParseProfile reads what Profile returns, or clusterawsadm prints. found is false for a profile without keys, such as
+// NoProfile. Its error quotes nothing.
+func ParseProfile(encoded string) (c Credentials, found bool, err error) {
+	text, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return Credentials{}, false, errors.New("the AWS credentials are not base64")
+	}
+	section := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			section = strings.Trim(line, "[] ")
+			continue
+		}
+		key, value, _ := strings.Cut(line, "=")
+		if section != "default" {
+			continue
+		}
+		switch value = strings.TrimSpace(value); strings.ToLower(strings.TrimSpace(key)) {
+		case "aws_access_key_id":
+			c.AccessKeyID = value
+		case "aws_secret_access_key":
+			c.SecretAccessKey = value
+		case "aws_session_token":
+			c.SessionToken = value
+		case "region":
+			c.Region = value
+		}
+	}
+	return c, c.AccessKeyID != "" && c.SecretAccessKey != "", nil
+}

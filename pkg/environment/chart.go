@@ -75,6 +75,8 @@ func (e *Environment) settle(effective documents) {
 	cluster, _ := lasting["cluster"].(map[string]any)
 	openstack, _ := cluster["openstack"].(map[string]any)
 	e.openstack = decode[openStackValues](openstack)
+	aws, _ := cluster["aws"].(map[string]any)
+	e.aws = decode[awsValues](aws)
 }
 
 // coalesced are the values as the chart sees them.

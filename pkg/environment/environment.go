@@ -83,6 +83,7 @@ type Environment struct {
 	settled   map[Phase]map[string]any // the same as the chart sees it, including its defaults
 	spec      Spec                     // the same for the cluster that lasts, typed
 	openstack openStackValues          // and those of OpenStack, with secrets
+	aws       awsValues                // and those of AWS, with secrets
 	rendered  map[Phase]rendering      // what the chart renders with valid values; nil: not rendered
 	noProxy   map[Phase]string         // see NoProxy
 	kept      keptValues               // values stored in the cluster, which override all others

@@ -3,16 +3,23 @@ package aws
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	cloud "github.com/cluster-init/cluster-init/pkg/aws"
+	"github.com/cluster-init/cluster-init/pkg/aws/preflight"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// Provider makes machines that cluster-init cannot list.
-type Provider struct{}
+// Provider makes machines that cluster-init cannot list. Make one with New.
+type Provider struct{ environment *environment.Environment }
+
+// New returns the provider of an environment's machines.
+func New(env *environment.Environment) Provider { return Provider{environment: env} }
 
 var _ provider.Provider = Provider{}
 
@@ -22,8 +29,49 @@ func (Provider) Place() string { return "AWS" }
 // ReachesEngine is false.
 func (Provider) ReachesEngine() bool { return false }
 
-// Preflight checks nothing yet.
-func (Provider) Preflight(context.Context, provider.Reporter) error { return nil }
+// Preflight checks what the cluster needs, with the environment's credentials. A profile without keys stands for the
+// role of the machine that the provider will run on: nothing can be checked from here.
+func (p Provider) Preflight(ctx context.Context, report provider.Reporter) error {
+	credentials, found, err := cloud.ParseProfile(p.environment.AWSCredentials())
+	if err != nil {
+		return fault.Wrap(err, fault.CredentialsMissing, "Set cluster.aws.credentials to the output of "+
+			"`clusterawsadm bootstrap credentials encode-as-profile`.")
+	}
+	if !found {
+		report.Warn("AWS: not checked: the credentials have no access key, so the provider uses the role of its machine")
+		return nil
+	}
+	of := p.environment.AWS()
+	client, err := cloud.Connect(credentials, of.Region)
+	if errors.Is(err, cloud.ErrPartition) {
+		report.Warn("AWS: not checked: region %s: %v", of.Region, err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	seen, err := preflight.Run(ctx, client, needs(p.environment, credentials))
+	for _, note := range seen.Notes {
+		report.Progress("AWS: %s", note)
+	}
+	for _, warning := range seen.Warnings {
+		report.Warn("AWS: %s", warning)
+	}
+	return err
+}
+
+// needs translates the environment's requirements into the adapter's type.
+func needs(env *environment.Environment, credentials cloud.Credentials) preflight.Needs {
+	of := env.AWS()
+	return preflight.Needs{
+		Cluster: env.ClusterName(), Image: of.Image, KeyPair: of.SSHKeyName, Bucket: of.Bucket,
+		RootGiB:      of.RootVolumeGiB,
+		ControlPlane: preflight.Machines(of.ControlPlane), Workers: preflight.Machines(of.Workers),
+		Lookup: preflight.Lookup{BaseOS: of.LookupBaseOS, Format: of.LookupFormat, Owner: of.LookupOwner,
+			KubernetesVersion: env.KubernetesVersion()},
+		Temporary: credentials.SessionToken != "",
+	}
+}
 
 // Kinds are those that report why a machine is not created.
 func (Provider) Kinds() []schema.GroupVersionResource {

@@ -26,7 +26,7 @@ func Of(env *environment.Environment, engine *docker.Client) (provider.Provider,
 	case "capo":
 		return openstack.New(env), nil
 	case "capa":
-		return aws.Provider{}, nil
+		return aws.New(env), nil
 	case "capd":
 		return dockerprovider.Provider{Engine: engine, Cluster: env.ClusterName()}, nil
 	default:
