@@ -63,7 +63,8 @@ test: $(if $(CI),compiler browser test-docs)
 	CGO_ENABLED=0 $(FAST) $(GO) test $(TEST) ./pkg/environment)
 
 ## test-capa: kubeadm-capa with the real controllers of Cluster API and its AWS provider
-# (and cert-manager as the lab builds it; the controllers take minutes to compile for the first time)
+# (They make a cluster in a stand-in for AWS, by Python and moto. And cert-manager as the lab builds it; the controllers take
+# minutes to compile for the first time)
 test-capa:
 	@binaries=$$($(LAB) binaries --managers) && \
 	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run 'TestKubeadmCAPA|TestCertManager' ./pkg/up ./pkg/internal/providers

@@ -101,8 +101,14 @@ func (s *capaScene) kustomization(t *testing.T, env *environment.Environment, na
 	return nil
 }
 
-// run installs the components of Cluster API, and runs their managers until the test ends.
+// run installs the components of Cluster API, and runs their managers until the test ends. EC2 refuses credentials.
 func (s *capaScene) run(t *testing.T, env *environment.Environment) {
+	t.Helper()
+	s.runWith(t, env, "ec2="+s.ec2.URL)
+}
+
+// runWith is run with these addresses of AWS's services, as the provider's flag takes them.
+func (s *capaScene) runWith(t *testing.T, env *environment.Environment, endpoints string) {
 	t.Helper()
 	chart, err := env.Render(environment.Bootstrap, nil)
 	if err != nil {
@@ -128,7 +134,7 @@ func (s *capaScene) run(t *testing.T, env *environment.Environment) {
 	running, err := providers.Run(s.ctx, shared.Client, objects, providers.Options{
 		Folder: t.TempDir(),
 		Env:    []string{"AWS_EC2_METADATA_SERVICE_ENDPOINT=" + s.nobody},
-		Args:   map[string][]string{manager: {"--service-endpoints=" + capaRegion + ":ec2=" + s.ec2.URL}},
+		Args:   map[string][]string{manager: {"--service-endpoints=" + capaRegion + ":" + endpoints}},
 	})
 	if err != nil {
 		t.Fatal(err)
