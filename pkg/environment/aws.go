@@ -1,11 +1,19 @@
 package environment
 
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
 // AWS is what an environment requests of AWS (infra_provider capa).
 type AWS struct {
 	// Region of everything.
 	Region string
 	// ControlPlane and Workers are the machines.
 	ControlPlane, Workers AWSMachines
+	// Pools are the further pools of workers, in the order of their names.
+	Pools []AWSMachines
 	// Image is the id of the machines' AMI. Empty means that it is looked up.
 	Image string
 	// LookupBaseOS, LookupFormat and LookupOwner say which AMI is looked up. Empty means the provider's default.
@@ -44,14 +52,21 @@ type awsValues struct {
 // AWS returns what the environment requests of AWS. It is meaningful if InfraProvider is capa.
 func (e *Environment) AWS() AWS {
 	values := e.aws
+	workers := func(pool Pool) AWSMachines {
+		return AWSMachines{Count: pool.Count(), Type: cmp.Or(pool.Flavor, values.WorkerType),
+			Profile: values.WorkerProfile}
+	}
+	var pools []AWSMachines
+	for _, name := range slices.Sorted(maps.Keys(e.spec.Cluster.Workers)) {
+		pools = append(pools, workers(e.spec.Cluster.Workers[name]))
+	}
 	return AWS{
 		Region: values.Region, Image: e.spec.Cluster.Image, SSHKeyName: values.SSHKeyName, Bucket: values.Bucket,
 		LookupBaseOS: values.LookupBaseOS, LookupFormat: values.LookupFormat, LookupOwner: values.LookupOwner,
 		RootVolumeGiB: values.RootVolumeGiB,
 		ControlPlane: AWSMachines{Count: e.spec.Cluster.ControlPlane.Replicas, Type: values.ControlPlaneType,
 			Profile: values.ControlPlaneProfile},
-		Workers: AWSMachines{Count: e.spec.Cluster.Worker.Replicas, Type: values.WorkerType,
-			Profile: values.WorkerProfile},
+		Workers: workers(e.spec.Cluster.Worker), Pools: pools,
 	}
 }
 

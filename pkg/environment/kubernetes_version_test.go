@@ -22,7 +22,7 @@ func TestKubernetesVersionsAreThoseOfClusterAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	release, dir, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-	page, err := os.ReadFile(filepath.Join(dir, "docs/book/src/reference/versions.md"))
+	page, err := os.ReadFile(filepath.Join(dir, "docs", "book/src/reference/versions.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func missing(err error) bool {
 
 // roles are those that have machines.
 func (i *inspection) roles() []Machines {
-	return slices.DeleteFunc([]Machines{i.needs.ControlPlane, i.needs.Workers},
+	return slices.DeleteFunc(append([]Machines{i.needs.ControlPlane, i.needs.Workers}, i.needs.Pools...),
 		func(m Machines) bool { return m.Count == 0 })
 }
 

@@ -20,6 +20,8 @@ type Needs struct {
 	Cluster string
 	// ControlPlane and Workers are the machines.
 	ControlPlane, Workers Machines
+	// Pools are the further pools of workers.
+	Pools []Machines
 	// Image is the id of the AMI. Empty means that Lookup finds one.
 	Image  string
 	Lookup Lookup

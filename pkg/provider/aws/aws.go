@@ -63,10 +63,15 @@ func (p Provider) Preflight(ctx context.Context, report provider.Reporter) error
 // needs translates the environment's requirements into the adapter's type.
 func needs(env *environment.Environment, credentials cloud.Credentials) preflight.Needs {
 	of := env.AWS()
+	var pools []preflight.Machines
+	for _, pool := range of.Pools {
+		pools = append(pools, preflight.Machines(pool))
+	}
 	return preflight.Needs{
 		Cluster: env.ClusterName(), Image: of.Image, KeyPair: of.SSHKeyName, Bucket: of.Bucket,
 		RootGiB:      of.RootVolumeGiB,
 		ControlPlane: preflight.Machines(of.ControlPlane), Workers: preflight.Machines(of.Workers),
+		Pools: pools,
 		Lookup: preflight.Lookup{BaseOS: of.LookupBaseOS, Format: of.LookupFormat, Owner: of.LookupOwner,
 			KubernetesVersion: env.KubernetesVersion()},
 		Temporary: credentials.SessionToken != "",
