@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/pem"
-	"fmt"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -27,12 +27,13 @@ func sshServer(t *testing.T, root string) sshLogin {
 	t.Helper()
 	hostKey, clientKey := newKey(t), newKey(t)
 	allowed := signer(t, clientKey).PublicKey().Marshal()
-	config := &ssh.ServerConfig{PublicKeyCallback: func(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+	check := func(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
 		if !bytes.Equal(key.Marshal(), allowed) {
-			return nil, fmt.Errorf("unknown key")
+			return nil, errors.New("unknown key")
 		}
 		return &ssh.Permissions{}, nil
-	}}
+	}
+	config := &ssh.ServerConfig{PublicKeyCallback: check}
 	config.AddHostKey(signer(t, hostKey))
 	listener, err := net.Listen("tcp", net.JoinHostPort(gateway(t), "0"))
 	if err != nil {

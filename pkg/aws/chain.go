@@ -1,5 +1,5 @@
 // Package aws asks AWS: for credentials by the default chain of its tools (variables of the environment, the shared
-// config and credentials files with AWS_PROFILE, the role of the machine), and with credentials for what an account has.
+// config and credentials files with AWS_PROFILE, the role of the machine), and for what an account has.
 package aws
 
 import (

@@ -124,7 +124,8 @@ var refusals = []struct {
 }{
 	{[]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired"}, "the session credentials have expired",
 		"Get new ones (`aws sso login`, or assume the role again), or use keys of an IAM user, which do not expire."},
-	{[]string{"InvalidClientTokenId", "UnrecognizedClientException", "InvalidAccessKeyId", "MissingAuthenticationToken"},
+	{[]string{"InvalidClientTokenId", "UnrecognizedClientException", "InvalidAccessKeyId",
+		"MissingAuthenticationToken"},
 		"AWS does not know the access key, or the region is not enabled for its account",
 		"Check the access key (AWS_ACCESS_KEY_ID, AWS_PROFILE or AWS_B64ENCODED_CREDENTIALS), and that the account has " +
 			"the region."},

@@ -98,7 +98,8 @@ func (o *workloadApplyOptions) run(ctx context.Context, name string) error {
 					}},
 				{Name: "workload-cluster", Title: "workload cluster", Timeout: o.timeout,
 					Run: func(ctx context.Context, report pipeline.Reporter) error {
-						return cluster.Apply(ctx, report)
+						connected := cluster // in the phase before
+						return connected.Apply(ctx, report)
 					}}},
 		}, nil
 	}, nil)

@@ -24,8 +24,8 @@ func (c *conversion) pools(root *yaml.Node) {
 	}
 	if len(pools.Content) > 2 {
 		c.leave("cluster.machine_deployments",
-			fmt.Sprintf("it has %d pools of workers: write one as cluster.worker, and the others as cluster.workers.NAME",
-				len(pools.Content)/2))
+			fmt.Sprintf("it has %d pools of workers: write one as cluster.worker, and the others as "+
+				"cluster.workers.NAME", len(pools.Content)/2))
 		return
 	}
 	each(pools, func(name string, _, pool *yaml.Node) {

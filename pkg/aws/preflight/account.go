@@ -31,8 +31,8 @@ func (i *inspection) profiles(ctx context.Context) {
 		}
 		err := i.client.InstanceProfile(ctx, name)
 		if aws.Is(err, "NoSuchEntity") {
-			i.problem("Create it with `clusterawsadm bootstrap iam create-cloudformation-stack --config iam.yaml` (see "+
-				"docs/environments/kubeadm-capa.md), or set cluster.aws.control_plane_iam_instance_profile and "+
+			i.problem("Create it with `clusterawsadm bootstrap iam create-cloudformation-stack --config iam.yaml` "+
+				"(see docs/environments/kubeadm-capa.md), or set cluster.aws.control_plane_iam_instance_profile and "+
 				"worker_iam_instance_profile.", "the account has no instance profile %s", name)
 			continue
 		}

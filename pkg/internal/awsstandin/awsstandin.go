@@ -7,6 +7,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -83,8 +84,8 @@ func install(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := filepath.Join(cache, "cluster-init", "awsstandin-"+strings.NewReplacer("[", "-", "]", "-", ",", "-", "==", "").
-		Replace(requirement))
+	name := strings.NewReplacer("[", "-", "]", "-", ",", "-", "==", "").Replace(requirement)
+	folder := filepath.Join(cache, "cluster-init", "awsstandin-"+name)
 	python := filepath.Join(folder, "bin", "python")
 	installed := filepath.Join(folder, "installed")
 	if _, err := os.Stat(installed); err == nil {
@@ -157,7 +158,7 @@ func Elements(t testing.TB, answer []byte, name string) (all []string) {
 	decoder := xml.NewDecoder(strings.NewReader(string(answer)))
 	for {
 		token, err := decoder.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all
 		}
 		if err != nil {

@@ -26,7 +26,8 @@ func (h *heard) Warn(format string, args ...any) {
 // The environment's credentials are checked, not those of the shell, and without keys nobody is asked.
 func TestPreflightUsesTheEnvironment(t *testing.T) {
 	var asked []string
-	standIn := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // not AWS: it refuses all
+	// Not AWS: it refuses all.
+	standIn := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.Header.Get("Authorization"))
 		w.WriteHeader(http.StatusForbidden)
 		fmt.Fprint(w, "<ErrorResponse><Error><Code>InvalidClientTokenId</Code></Error></ErrorResponse>")

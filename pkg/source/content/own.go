@@ -117,8 +117,8 @@ func (o *ownReader) build(inside string) error {
 				o.size += len(data)
 			}
 			if o.size > mostOfOwn {
-				return nil, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("the components in %s have more than %d MiB",
-					o.dir, mostOfOwn>>20), "Keep only manifests in them.")
+				return nil, fault.New(fault.EnvironmentInvalid,
+					fmt.Sprintf("the components in %s have more than %d MiB", o.dir, mostOfOwn>>20), "Keep only manifests in them.")
 			}
 			o.files[name] = data
 			return data, nil
