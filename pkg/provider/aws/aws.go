@@ -38,7 +38,7 @@ func (p Provider) Preflight(ctx context.Context, report provider.Reporter) error
 			"`clusterawsadm bootstrap credentials encode-as-profile`.")
 	}
 	if !found {
-		report.Warn("AWS: not checked: the credentials have no access key, so the provider uses the role of its machine")
+		report.Warn("AWS: not checked: without an access key, the provider uses the role of its machine")
 		return nil
 	}
 	of := p.environment.AWS()

@@ -118,7 +118,8 @@ func (o *ownReader) build(inside string) error {
 			}
 			if o.size > mostOfOwn {
 				return nil, fault.New(fault.EnvironmentInvalid,
-					fmt.Sprintf("the components in %s have more than %d MiB", o.dir, mostOfOwn>>20), "Keep only manifests in them.")
+					fmt.Sprintf("the components in %s have more than %d MiB", o.dir, mostOfOwn>>20),
+					"Keep only manifests in them.")
 			}
 			o.files[name] = data
 			return data, nil
