@@ -12,7 +12,7 @@ func TestTakeBackLeavesNoFolder(t *testing.T) {
 	root := t.TempDir()
 	for folder, files := range map[string]map[string][]byte{
 		"one": {"a": nil}, "two/below/it": {"a": nil, "b": nil}, ".": {"c": nil},
-		"three/cut": {"a": nil, "b/missing": nil}, // the second file cannot be written
+		"three/cut": {"a": nil, "a/below": nil}, // the second file cannot be written
 	} {
 		written, err := writeNew(filepath.Join(root, folder), files)
 		if (err != nil) != strings.HasSuffix(folder, "cut") {

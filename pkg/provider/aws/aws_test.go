@@ -42,7 +42,7 @@ func TestPreflightUsesTheEnvironment(t *testing.T) {
 		requests              int
 	}{
 		"keys":                   {keys.Profile(), "eu-central-1", "", fault.CloudRefused, 1},
-		"no keys":                {cloud.NoProfile, "eu-central-1", "warning: AWS: not checked: the credentials have no", "", 0},
+		"no keys":                {cloud.NoProfile, "eu-central-1", "warning: AWS: not checked: without an access key", "", 0},
 		"a partition of its own": {keys.Profile(), "us-iso-east-1", "warning: AWS: not checked: region us-iso-east-1", "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,13 +78,14 @@ func TestNeeds(t *testing.T) {
 			"cluster.image=ami-0123456789abcdef0", "cluster.aws.ssh_key_name=key", "cluster.worker.replicas=2",
 			"cluster.aws.worker_machine_type=m5.large", "cluster.aws.worker_iam_instance_profile=w",
 			"cluster.aws.control_plane_iam_instance_profile=c", "cluster.aws.image_lookup_org=123456789012",
-			"cluster.aws.image_lookup_format=f", "cluster.aws.root_volume_size=50"}})
+			"cluster.aws.image_lookup_format=f", "cluster.aws.root_volume_size=50", "cluster.workers.gpu.replicas=3",
+			"cluster.workers.gpu.flavor=g4dn.xlarge"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintf("%+v", needs(env, cloud.Credentials{SessionToken: "t"}))
 	const want = "{Cluster:kubeadm-capa ControlPlane:{Count:1 Type:t3.large Profile:c} " +
-		"Workers:{Count:2 Type:m5.large Profile:w} Image:ami-0123456789abcdef0 " +
+		"Workers:{Count:2 Type:m5.large Profile:w} Pools:[{Count:3 Type:g4dn.xlarge Profile:w}] Image:ami-0123456789abcdef0 " +
 		"Lookup:{BaseOS:flatcar-stable Format:f Owner:123456789012 KubernetesVersion:v1.36.4} RootGiB:50 KeyPair:key " +
 		"Bucket:bucket Temporary:true}"
 	if got != want {
