@@ -42,7 +42,7 @@ func TestPreflightUsesTheEnvironment(t *testing.T) {
 		requests              int
 	}{
 		"keys":                   {keys.Profile(), "eu-central-1", "", fault.CloudRefused, 1},
-		"no keys":                {cloud.NoProfile, "eu-central-1", "warning: AWS: not checked: without an access key", "", 0},
+		"no keys":                {cloud.NoProfile, "eu-central-1", "warning: AWS: not checked: without an access", "", 0},
 		"a partition of its own": {keys.Profile(), "us-iso-east-1", "warning: AWS: not checked: region us-iso-east-1", "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,8 @@ func TestNeeds(t *testing.T) {
 	}
 	got := fmt.Sprintf("%+v", needs(env, cloud.Credentials{SessionToken: "t"}))
 	const want = "{Cluster:kubeadm-capa ControlPlane:{Count:1 Type:t3.large Profile:c} " +
-		"Workers:{Count:2 Type:m5.large Profile:w} Pools:[{Count:3 Type:g4dn.xlarge Profile:w}] Image:ami-0123456789abcdef0 " +
+		"Workers:{Count:2 Type:m5.large Profile:w} Pools:[{Count:3 Type:g4dn.xlarge Profile:w}] " +
+		"Image:ami-0123456789abcdef0 " +
 		"Lookup:{BaseOS:flatcar-stable Format:f Owner:123456789012 KubernetesVersion:v1.36.4} RootGiB:50 KeyPair:key " +
 		"Bucket:bucket Temporary:true}"
 	if got != want {
