@@ -31,7 +31,8 @@ func appliedIn(t *testing.T, env *environment.Environment, phase environment.Pha
 		t.Fatal(err)
 	}
 	for _, object := range rendered {
-		if object.GetKind() == "Kustomization" && object.GetLabels()[owned.ComponentLabel] == component {
+		if object.GetKind() == "Kustomization" &&
+			(object.GetName() == component || object.GetLabels()[owned.ComponentLabel] == component) {
 			objects, err := newKustomizer(t).Apply(t.Context(), object, rendered)
 			if err != nil {
 				t.Fatalf("component %s: %v", component, err)

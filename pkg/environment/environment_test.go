@@ -214,7 +214,7 @@ func TestAccessorsFollowTheChart(t *testing.T) {
 		t.Errorf("socket %s", env.Spec().Cluster.DockerSocket())
 	}
 	got := []any{env.ClusterNamespace(), env.InfraProvider(), env.Spec().Cluster.BootstrapProvider,
-		env.Spec().Cluster.ControlPlane.Replicas, env.Spec().Cluster.Worker.Replicas, env.Spec().Proxies.NoProxy}
+		env.Spec().Cluster.ControlPlane.Replicas, env.Spec().Cluster.Worker.Count(), env.Spec().Proxies.NoProxy}
 	if diff := cmp.Diff([]any{"management", "capd", "kubeadm", 3, 2, "x"}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -82,7 +82,7 @@ components: {capd: {enabled: true}, cluster: {enabled: true}}
 		own + "/mine.yaml: line 5: variable CLUSTER_INIT_VAR_N is not set",
 		more + ": line 2: variable OS_CNI is not set",
 		`--set: there is no component "kapi"`,
-		own + "/mine.yaml: at '/cluster/worker/replicas': got string, want integer",
+		own + "/mine.yaml: at '/cluster/worker/replicas': got string, want null or integer",
 		own + "/infra.yaml: at '/cluster': additional properties 'imag' not allowed",
 		more + ": cluster.pod_cidr 10.0.0.0/8 overlaps cluster.service_cidr 10.1.0.0/16",
 	}
