@@ -28,7 +28,7 @@ var ErrPartition = errors.New("the region is outside of the partitions aws, aws-
 // Client sends signed requests of one user or role. The SDK's clients of these services would add minutes to a first
 // build: the few requests here are plain forms, which the SDK's signer signs.
 type Client struct {
-	// Region is where regional services are asked.
+	// Region is the region of regional services.
 	Region      string
 	credentials sdk.Credentials
 	variables   config.EnvConfig

@@ -62,7 +62,7 @@ func TestEndpoints(t *testing.T) {
 	}
 	for of, want := range map[service]string{s3: "http://s3.example.org", sts: "http://all.example.org"} {
 		if got, _ := client.endpoint(t.Context(), of); got != want {
-			t.Errorf("%s is asked at %s", of.name, got)
+			t.Errorf("requests to %s go to %s", of.name, got)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (m *managedBy) listed(ctx context.Context, looking *viewed, management *kub
 			return l, nil
 		}
 	}
-	return workload.Listed{}, fault.New(fault.StatusAbsent, "there is no workload cluster "+key.String(),
+	return workload.Listed{}, fault.New(fault.StatusAbsent, "workload cluster "+key.String()+" does not exist",
 		"See what there is: cluster-init workload list --in "+m.in+".")
 }
 
@@ -95,7 +95,7 @@ func leasedBy(looking *viewed, key workload.Key) (world *clusters.World, folder 
 func workloadKey(name string) (workload.Key, error) {
 	namespace, cluster, both := strings.Cut(name, "/")
 	if !both || namespace == "" || cluster == "" || strings.Contains(cluster, "/") {
-		return workload.Key{}, fault.New(fault.Usage, name+" is no NAMESPACE/NAME", "Write it as team-a/shop.")
+		return workload.Key{}, fault.New(fault.Usage, name+" is not NAMESPACE/NAME", "Write it as team-a/shop.")
 	}
 	return workload.Key{Namespace: namespace, Name: cluster}, nil
 }

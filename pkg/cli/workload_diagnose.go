@@ -29,7 +29,7 @@ command diagnose, it follows each object that is not ready down to the cause, an
 It leaves other workload clusters out.
 
 Exit codes: 0 no cause found; 50 a cause found; 32 the management cluster does not answer;
-81 there is no such cluster.`,
+81 the cluster does not exist.`,
 		Example: `  cluster-init workload diagnose team-a/shop --in kubeadm-capd
   cluster-init workload diagnose team-a/shop --in kubeadm-capd -o json | jq -r '.findings[] | .cause, .remedy'`,
 		Args: exactlyOne("NAMESPACE/NAME"),

@@ -37,7 +37,7 @@ Exit codes:
   - 32: something cannot be read
   - 50: something has failed, or is paused
   - 80: something is progressing
-  - 81: there is no such cluster`,
+  - 81: the cluster does not exist`,
 		Example: `  cluster-init workload status team-a/shop --in kubeadm-capd
   cluster-init workload status team-a/shop --in kubeadm-capd -o json | jq -r .state`,
 		Args: exactlyOne("NAMESPACE/NAME"),

@@ -44,7 +44,7 @@ func (d Deletion) Check(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("read the Cluster %s: %w", d.Key, err)
 	case cluster == nil:
-		return fault.New(fault.Usage, "there is no workload cluster "+d.Key.String(),
+		return fault.New(fault.Usage, "workload cluster "+d.Key.String()+" does not exist",
 			"See what there is: cluster-init workload list.")
 	}
 	return fault.New(fault.ClusterForeign, fmt.Sprintf("the Cluster %s has no HelmRelease with the label %s: "+

@@ -22,7 +22,7 @@ func (i *inspection) keyPair(ctx context.Context) {
 	i.asked("key pair "+name, err)
 }
 
-// profiles checks the instance profiles of both roles: the bucket's policy names them even if there is no worker.
+// profiles checks the instance profiles of both roles: the bucket's policy names both, also without workers.
 func (i *inspection) profiles(ctx context.Context) {
 	names := []string{i.needs.ControlPlane.Profile, i.needs.Workers.Profile}
 	for _, name := range slices.Compact(names) {

@@ -68,7 +68,7 @@ func (i *inspection) machines(ctx context.Context) {
 	}
 }
 
-// missing reports an answer that says that there is no such AMI.
+// missing reports whether AWS answered that the AMI does not exist.
 func missing(err error) bool {
 	return aws.Is(err, "InvalidAMIID.NotFound", "InvalidAMIID.Malformed", "InvalidAMIID.Unavailable")
 }

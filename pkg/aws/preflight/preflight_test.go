@@ -97,7 +97,7 @@ func TestPreflight(t *testing.T) {
 			problems: []string{"is in region us-east-1, and the cluster in eu-central-1", "AWS_S3_BUCKET_NAME"}},
 		"a bucket of another account": {account: all(is("HEAD", inRegion(403, region)), is("GET", buckets("other"))),
 			code: fault.CloudLacks, problems: []string{"belongs to another AWS account", "unique in all of AWS"}},
-		"a bucket of nobody knows whom": {account: all(is("HEAD", inRegion(403, region)),
+		"a bucket of an unknown owner": {account: all(is("HEAD", inRegion(403, region)),
 			is("GET", answer{status: 403, body: "<Error><Code>AccessDenied</Code></Error>"})),
 			warnings: []string{"not checked: it exists"}},
 		"an own bucket that must not be read": {account: all(is("HEAD", answer{status: 403}),
@@ -166,7 +166,7 @@ func TestRefusedCredentialsEndIt(t *testing.T) {
 	}
 }
 
-// Each service is asked in its own region, by its own name.
+// Requests go to the region and the name of their service.
 func TestWhereIsAsked(t *testing.T) {
 	s := newStandIn(t)
 	if _, err := s.run(t, someNeeds()); err != nil {
@@ -175,7 +175,7 @@ func TestWhereIsAsked(t *testing.T) {
 	for _, want := range []string{"sts eu-central-1 GetCallerIdentity", "ec2 eu-central-1 DescribeImages ",
 		"iam us-east-1 GetInstanceProfile", "s3 eu-central-1 HEAD", "servicequotas eu-central-1 GetServiceQuota"} {
 		if !slices.ContainsFunc(s.asked, func(a string) bool { return strings.HasPrefix(a, want) }) {
-			t.Errorf("nobody asked %q: %q", want, s.asked)
+			t.Errorf("no request for %q: %q", want, s.asked)
 		}
 	}
 }
@@ -197,7 +197,7 @@ func TestLookupOfTwoArchitectures(t *testing.T) {
 	}
 }
 
-// A service that never answers, and one that nobody offers, end the preflight within its bound.
+// A service that never answers, and one that does not exist, end the preflight within its bound.
 func TestAWSDoesNotAnswer(t *testing.T) {
 	newStandIn(t)
 	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
