@@ -16,7 +16,8 @@ var floors = [][]string{
 	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws", "helm"},
 	// parts: what a run is made of
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease",
-		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions", "clusters"},
+		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions", "clusters",
+		"vm"},
 	// verbs: what a user asks for
 	{"up", "down", "pivot", "restore", "cleanup", "evidence", "diagnose", "status", "drift", "workload"},
 	// wiring
@@ -106,6 +107,8 @@ var arrows = map[string]rule{
 		"what the original telco-cloud-init's folders say is said in the words of this one's environments"},
 	"backup": {[]string{"capi", "fault", "owned", "unpack"},
 		"the form of a backup is read and written without any cluster"},
+	"vm": {[]string{"fault"},
+		"the user data of a machine is written from what it is given, without any outside system"},
 	"provider": {nil, "the seam for infrastructure: what a run asks of the one that it has"},
 	"provider/docker": {[]string{"docker", "fault", "kind", "owned", "provider"},
 		"machines are containers of the Docker engine"},
@@ -171,7 +174,7 @@ var arrows = map[string]rule{
 		"definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline", "docker", "kind", "kube", "flux", "capi", "parts", "up",
 		"rollout", "down", "restore", "clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status",
-		"drift", "manifests", "redact", "sylva", "trace", "root", "wholefile", "workload"},
+		"drift", "manifests", "redact", "sylva", "trace", "root", "wholefile", "workload", "vm"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it

@@ -50,7 +50,8 @@ func TestOutputIsTheSameEverywhere(t *testing.T) {
 			continue
 		}
 		if f == nil {
-			if !slices.Contains([]string{"cluster-init kubeconfig", "cluster-init runs export"}, c.CommandPath()) {
+			if !slices.Contains([]string{"cluster-init kubeconfig", "cluster-init runs export",
+				"cluster-init vm user-data", "cluster-init vm secrets"}, c.CommandPath()) {
 				t.Errorf("%s has no --output", c.CommandPath())
 			}
 			continue
