@@ -87,8 +87,8 @@ func (s SocketCheck) Run(ctx context.Context, c client.Client, report pipeline.R
 	return nil
 }
 
-const socketHint = "Leave out --bootstrap-kubeconfig, or give it a cluster whose control-plane nodes have the engine's " +
-	"socket (kind: extraMounts)."
+const socketHint = "Leave out --bootstrap-kubeconfig, or give it a cluster whose control-plane nodes have the " +
+	"engine's socket (kind: extraMounts)."
 
 // ask returns errSocketMissing if the node says so, nil if it has the socket, and another error if that is not known.
 func (s SocketCheck) ask(ctx context.Context, c client.Client, node string) (err error) {

@@ -125,8 +125,8 @@ everybody who may see the machine in the cloud.`,
 	f.StringVar(&o.binaryURL, "binary-url", "", "http(s) URL from which the machine gets cluster-init for Linux: an "+
 		"executable, or a .tar.gz with one (required)")
 	f.StringVar(&o.binarySHA256, "binary-sha256", "", "SHA-256 digest of that file, 64 hexadecimal digits (required)")
-	choose(f, &o.secrets, "secrets", "", "none: the machine waits for them (vm secrets); include: they are in the document",
-		"none", "include")
+	choose(f, &o.secrets, "secrets", "", "none: the machine waits for them (vm secrets); include: they are in the "+
+		"document", "none", "include")
 	choose(f, &o.afterwards, "afterwards", "", "stay, or poweroff: what the machine does when up has succeeded", "stay",
 		"poweroff")
 	return c
@@ -145,15 +145,15 @@ func (o *vmUserDataOptions) check() error {
 		problems = append(problems, fault.New(fault.Usage, "--binary-sha256 is not a SHA-256 digest",
 			"Give what sha256sum prints for the file of --binary-url."))
 	}
-	for _, word := range []struct{ flag, value, or string }{{"secrets", o.secrets, "include"},
-		{"afterwards", o.afterwards, "poweroff"}} {
-		if first := map[string]string{"secrets": "none", "afterwards": "stay"}[word.flag]; word.value != first &&
-			word.value != word.or {
-			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--%s %q is not known", word.flag, word.value),
-				"Use "+first+" or "+word.or+"."))
-		}
+	return fault.Join(append(problems, eitherOf("--secrets", o.secrets, "none", "include"),
+		eitherOf("--afterwards", o.afterwards, "stay", "poweroff"))...)
+}
+
+func eitherOf(flag, value, one, other string) error {
+	if value == one || value == other {
+		return nil
 	}
-	return fault.Join(problems...)
+	return fault.New(fault.Usage, fmt.Sprintf("%s %q is not known", flag, value), "Use "+one+" or "+other+".")
 }
 
 func (o *vmUserDataOptions) run(c *cobra.Command, args []string) error {
@@ -187,10 +187,12 @@ func environmentAndMore(c *cobra.Command, args []string) error {
 	return exactlyOne("ENVIRONMENT")(c, args)
 }
 
-// ofMachine are flags of up that a machine gets from elsewhere, or whose files it does not have.
-var ofMachine = []string{"set", "values", "bundle", "bootstrap-kubeconfig", "node-image", "registry-binary",
-	"api-server-port", "engine-address", "output", "dry-run", "components", "source-ssh-key", "source-known-hosts",
-	"source-ca-file", "registry-mirror", "recipient", "sign-key", "kubeconfig", "junit", "report", "output-dir"}
+// notOnMachine returns the flags of up that a machine gets from elsewhere, or whose files it does not have.
+func notOnMachine() []string {
+	return []string{"set", "values", "bundle", "bootstrap-kubeconfig", "node-image", "registry-binary",
+		"api-server-port", "engine-address", "output", "dry-run", "components", "source-ssh-key", "source-known-hosts",
+		"source-ca-file", "registry-mirror", "recipient", "sign-key", "kubeconfig", "junit", "report", "output-dir"}
+}
 
 // checkUpFlags refuses words that are no flags of up, and flags that make no sense on the machine.
 func checkUpFlags(words []string) error {
@@ -201,7 +203,7 @@ func checkUpFlags(words []string) error {
 	if rest := up.Flags().Args(); len(rest) > 0 {
 		return fault.New(fault.Usage, "after --: "+rest[0]+" is not a flag of up", "Give flags of up only.")
 	}
-	for _, name := range ofMachine {
+	for _, name := range notOnMachine() {
 		if f := up.Flags().Lookup(name); f != nil && f.Changed {
 			return fault.New(fault.Usage, "--"+name+" is not for the up of the machine",
 				"Leave it out, or give it before -- if vm user-data has it.")

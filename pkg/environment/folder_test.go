@@ -15,10 +15,11 @@ import (
 
 // An environment that is written into a folder is the same there, where no variable is set.
 func TestFolderHoldsTheSameEnvironment(t *testing.T) {
-	clouds := base64.StdEncoding.EncodeToString([]byte(`clouds: {telco: {auth: {auth_url: "https://keystone.example/v3", ` +
+	clouds := base64.StdEncoding.EncodeToString([]byte(`clouds: {telco: {auth: {auth_url: "https://keystone.example", ` +
 		`user_id: u, password: s3cret, project_id: p}}}`))
 	variables := map[string]string{"OPENSTACK_CLOUD_YAML_B64": clouds, "OPENSTACK_CLOUD": "telco",
-		"OPENSTACK_IMAGE_NAME": "kube", "OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR": "m", "OPENSTACK_NODE_MACHINE_FLAVOR": "s",
+		"OPENSTACK_IMAGE_NAME": "kube", "OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR": "m",
+		"OPENSTACK_NODE_MACHINE_FLAVOR": "s",
 		"OPENSTACK_EXTERNAL_NETWORK": "public", "https_proxy": "http://u:s3cret@proxy:3128", "GITLAB_TOKEN": "glpat-x"}
 	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capo", Content: clusterinit.Content(),
 		Variables: func(name string) (string, bool) { value, found := variables[name]; return value, found },
@@ -67,8 +68,9 @@ func TestFolderHoldsTheSameEnvironment(t *testing.T) {
 
 func TestMachineFiles(t *testing.T) {
 	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
-		Sets: []string{"cluster.registry_mirrors[0].host=quay.io,cluster.registry_mirrors[0].url=https://mirror.example",
-			"cluster.trusted_cas=" + "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n", "proxies.https_proxy=http://u:s3cret@proxy:3128",
+		Sets: []string{"cluster.registry_mirrors[0].host=quay.io",
+			"cluster.registry_mirrors[0].url=https://mirror.example", "proxies.https_proxy=http://u:s3cret@proxy:3128",
+			"cluster.trusted_cas=-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
 			"cluster.bootstrap_provider=kubeadm"}})
 	if err != nil {
 		t.Fatal(err)

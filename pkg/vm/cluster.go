@@ -25,8 +25,8 @@ func kubeadmConfig(pods, services string) (string, error) {
 	return string(first) + "---\n" + string(second), err
 }
 
-// podNetwork is a pod network for one node, of plugins that come with Kubernetes: nothing runs in the cluster for it. The
-// machine fills in the MTU: networks of clouds often have less than the usual one.
+// podNetwork is a pod network for one node, of plugins that come with Kubernetes: nothing runs in the cluster for it.
+// The machine fills in the MTU: networks of clouds often have less than the usual one.
 func podNetwork(pods string) (string, error) {
 	subnet, err := netip.ParsePrefix(pods)
 	if err != nil {

@@ -41,7 +41,12 @@ func boot(t *testing.T, m vm.Machine, secrets bool) image {
 	}
 	for name, does := range map[string]string{
 		"curl":    `while test "$1" != --output; do shift; done; cp ` + i.root + `/served "$2"`,
-		"kubeadm": `case $1 in version) echo v1.36.4 ;; init) mkdir -p ` + i.root + `/etc/kubernetes/manifests; touch ` + i.root + `/etc/kubernetes/admin.conf; test ! -e ` + i.root + `/init-fails ;; reset) rm -r ` + i.root + `/etc/kubernetes ;; esac`,
+		"kubeadm": `cd ` + i.root + `
+case $1 in
+version) echo v1.36.4 ;;
+init) mkdir -p etc/kubernetes && touch etc/kubernetes/admin.conf && test ! -e init-fails ;;
+reset) rm -r etc/kubernetes ;;
+esac`,
 		"kubelet": "", "containerd": "", "systemctl": "", "sysctl": "", "modprobe": "", "update-ca-certificates": "",
 		"hostname": "echo '10.0.0.5 '",
 	} {
