@@ -191,7 +191,7 @@ func environmentAndMore(c *cobra.Command, args []string) error {
 func notOnMachine() []string {
 	return []string{"set", "values", "bundle", "bootstrap-kubeconfig", "node-image", "registry-binary",
 		"api-server-port", "engine-address", "output", "dry-run", "components", "source-ssh-key", "source-known-hosts",
-		"source-ca-file", "registry-mirror", "recipient", "sign-key", "kubeconfig", "junit", "report", "output-dir"}
+		"source-ca-file", "registry-mirror", "sign-key", "kubeconfig", "junit", "report", "output-dir"}
 }
 
 // checkUpFlags refuses words that are no flags of up, and flags that make no sense on the machine.

@@ -20,7 +20,7 @@ func TestFolderHoldsTheSameEnvironment(t *testing.T) {
 	variables := map[string]string{"OPENSTACK_CLOUD_YAML_B64": clouds, "OPENSTACK_CLOUD": "telco",
 		"OPENSTACK_IMAGE_NAME": "kube", "OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR": "m",
 		"OPENSTACK_NODE_MACHINE_FLAVOR": "s",
-		"OPENSTACK_EXTERNAL_NETWORK": "public", "https_proxy": "http://u:s3cret@proxy:3128", "GITLAB_TOKEN": "glpat-x"}
+		"OPENSTACK_EXTERNAL_NETWORK":    "public", "https_proxy": "http://u:s3cret@proxy:3128", "GITLAB_TOKEN": "glpat-x"}
 	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capo", Content: clusterinit.Content(),
 		Variables: func(name string) (string, bool) { value, found := variables[name]; return value, found },
 		Sets: []string{"cluster.name=edge", `components.capi.spec.postBuild.substitute.A=${B} $${C:=d}`,

@@ -40,7 +40,7 @@ func boot(t *testing.T, m vm.Machine, secrets bool) image {
 		i.program("/opt/cni/bin/"+plugin, "")
 	}
 	for name, does := range map[string]string{
-		"curl":    `while test "$1" != --output; do shift; done; cp ` + i.root + `/served "$2"`,
+		"curl": `while test "$1" != --output; do shift; done; cp ` + i.root + `/served "$2"`,
 		"kubeadm": `cd ` + i.root + `
 case $1 in
 version) echo v1.36.4 ;;

@@ -86,7 +86,7 @@ func (f File) written() (writtenFile, error) {
 }
 
 // WriteSecrets writes a compressed tar archive of the secret files, to be unpacked in the root folder of the machine.
-// The file that the machine waits for is its last one: an archive that was cut off does not have it.
+// The file that the machine waits for is its last one: an interrupted copy does not have it.
 func (m Machine) WriteSecrets(to io.Writer) error {
 	zip := gzip.NewWriter(to)
 	archive := tar.NewWriter(zip)
