@@ -40,10 +40,14 @@ if ! matches; then
     --output "$download" "$binary_url"
   matches || fail "the file of $binary_url does not have the SHA-256 digest $binary_sha256"
 fi
-case "$binary_url" in
-*.tar.gz | *.tgz) tar -xzf "$download" -C "$work" cluster-init ;;
-*) cp "$download" "$work/cluster-init" ;;
-esac
+binary=$download
+if test "$binary_form" = archive; then
+  mkdir -p "$work/archive"
+  tar -xzf "$download" -C "$work/archive"
+  binary=$(find "$work/archive" -type f -name cluster-init | head -n 1)
+  test -n "$binary" || fail "the archive of $binary_url has no file cluster-init"
+fi
+cp "$binary" "$work/cluster-init"
 chmod 755 "$work" "$work/cluster-init"
 
 if ! test -e "$work/initialized"; then
@@ -59,9 +63,12 @@ if ! test -e "$work/initialized"; then
   mtu=$(cat /sys/class/net/*/mtu | sort -n | head -n 1)
   mkdir -p /etc/cni/net.d
   sed "s/\"mtu\": 0/\"mtu\": $mtu/" /etc/cluster-init/network.conflist >/etc/cni/net.d/10-cluster-init.conflist
-  if test -e /etc/kubernetes/admin.conf || test -e /etc/kubernetes/manifests/kube-apiserver.yaml; then
+  login=/var/lib/kubelet/config.json # for registries; kubeadm reset deletes it
+  if test -e "$login"; then cp "$login" "$work/login.json"; fi
+  if test -e /etc/kubernetes/admin.conf; then
     kubeadm reset --force # an earlier run was interrupted
   fi
+  if test -e "$work/login.json"; then install -D -m 600 "$work/login.json" "$login"; fi
   # The images in the machine's image are of its own version.
   { cat /etc/cluster-init/kubeadm.yaml && echo "kubernetesVersion: $(kubeadm version -o short)"; } >"$work/kubeadm.yaml"
   kubeadm init --config "$work/kubeadm.yaml" --skip-token-print

@@ -45,7 +45,7 @@ func boot(t *testing.T, m vm.Machine, secrets bool) image {
 case $1 in
 version) echo v1.36.4 ;;
 init) mkdir -p etc/kubernetes && touch etc/kubernetes/admin.conf && test ! -e init-fails ;;
-reset) rm -r etc/kubernetes ;;
+reset) rm -r etc/kubernetes var/lib/kubelet ;;
 esac`,
 		"kubelet": "", "containerd": "", "systemctl": "", "sysctl": "", "modprobe": "", "update-ca-certificates": "",
 		"hostname": "echo '10.0.0.5 '",
@@ -58,7 +58,8 @@ esac`,
 // here leads the paths of the machine into the folder.
 func (i image) here(text string) string {
 	return strings.NewReplacer(" /etc/", " "+i.root+"/etc/", "'/etc/", "'"+i.root+"/etc/", ">/etc/", ">"+i.root+"/etc/",
-		"/opt/", i.root+"/opt/", "/sys/class", i.root+"/sys/class").Replace(text)
+		"/opt/", i.root+"/opt/", "/sys/class", i.root+"/sys/class",
+		"=/var/", "="+i.root+"/var/").Replace(text)
 }
 
 func (i image) write(path, content string) {
@@ -146,6 +147,7 @@ func TestScriptBuilds(t *testing.T) {
 func TestScriptResumes(t *testing.T) {
 	i := boot(t, unpinned(), true)
 	i.write("/init-fails", "")
+	i.write("/var/lib/kubelet/config.json", "login")
 	if calls, _ := i.run(true); strings.Contains(calls, "up up") {
 		t.Errorf("up ran without a cluster:\n%s", calls)
 	}
@@ -158,12 +160,33 @@ func TestScriptResumes(t *testing.T) {
 	if strings.Contains(calls, "curl") || strings.Contains(calls, "poweroff") {
 		t.Errorf("downloaded again, or powered off after a failure:\n%s", calls)
 	}
+	if i.read("/var/lib/kubelet/config.json") != "login" {
+		t.Error("the login for registries is gone")
+	}
 	i.write("/up-exits", "0")
 	calls, _ = i.run(false)
 	inOrder(t, calls, "up up", "poweroff")
 	if strings.Contains(calls, "kubeadm") {
 		t.Errorf("the cluster was made again:\n%s", calls)
 	}
+}
+
+// The binary may be in an archive, as releases are.
+func TestScriptUnpacksAnArchive(t *testing.T) {
+	i := boot(t, unpinned(), true)
+	i.write("/packed/cluster-init_1/cluster-init", i.read("/served"))
+	if out, err := exec.Command("tar", "-czf", i.root+"/served", "-C", i.root+"/packed", "cluster-init_1").
+		CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	sum := sha256.Sum256([]byte(i.read("/served")))
+	m := unpinned()
+	m.BinaryURL, m.BinarySHA256 = "https://files.example/cluster-init.tar.gz?x=y", hex.EncodeToString(sum[:])
+	for _, f := range filesOf(t, userData(t, m, true)) {
+		i.write(f.Path, i.here(f.Content))
+	}
+	calls, _ := i.run(false)
+	inOrder(t, calls, "curl ", "cluster-init.tar.gz?x=y", "up up ")
 }
 
 func TestScriptRefusesAnotherBinary(t *testing.T) {

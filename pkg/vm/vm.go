@@ -5,6 +5,7 @@ package vm
 import (
 	_ "embed"
 	"maps"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -87,14 +88,19 @@ func (m Machine) settings() string {
 	if m.PowerOff {
 		afterwards = "poweroff"
 	}
+	form := "executable"
+	if u, err := url.Parse(m.BinaryURL); err == nil &&
+		(strings.HasSuffix(u.Path, ".tar.gz") || strings.HasSuffix(u.Path, ".tgz")) {
+		form = "archive"
+	}
 	up := []string{"/opt/cluster-init/cluster-init", "up", Folder(m.Cluster), "--bootstrap-kubeconfig",
 		"/etc/kubernetes/admin.conf", "--output", "plain"}
 	var words []string
 	for _, word := range append(up, m.Up...) {
 		words = append(words, quote(word))
 	}
-	return "binary_url=" + quote(m.BinaryURL) + "\nbinary_sha256=" + quote(m.BinarySHA256) + "\npod_cidr=" +
-		quote(m.PodCIDR) + "\nafterwards=" + afterwards + "\nkubeconfig=" + quote(Kubeconfig(m.Cluster)) +
+	return "binary_url=" + quote(m.BinaryURL) + "\nbinary_sha256=" + quote(m.BinarySHA256) + "\nbinary_form=" +
+		form + "\npod_cidr=" + quote(m.PodCIDR) + "\nafterwards=" + afterwards + "\nkubeconfig=" + quote(Kubeconfig(m.Cluster)) +
 		"\nup() {\n  " + strings.Join(words, " ") + "\n}\n"
 }
 

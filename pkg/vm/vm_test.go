@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,6 +83,9 @@ func userData(t *testing.T, m vm.Machine, secrets bool) []byte {
 func TestUserData(t *testing.T) {
 	var all strings.Builder
 	for _, f := range filesOf(t, userData(t, demo(), true)) {
+		if path.Base(f.Path) == "bootstrap.sh" {
+			f.Content = "..."
+		}
 		fmt.Fprintf(&all, "==> %s %s\n%s\n", f.Path, f.Permissions, f.Content)
 	}
 	golden.Check(t, "files.txt", []byte(all.String()))
