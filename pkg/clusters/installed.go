@@ -17,6 +17,10 @@ func (w *World) ConnectExisting(ctx context.Context) (*kube.Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read --kubeconfig: %w", err)
 	}
+	if kubeconfig == nil { // it would connect to a default cluster
+		return nil, fault.New(fault.Usage, fmt.Sprintf("read --kubeconfig: %s is empty", w.KubeconfigPath),
+			"Name a file that holds a kubeconfig.")
+	}
 	saved, err := readKubeconfig(w.savedPath())
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig in the state folder: %w", err)

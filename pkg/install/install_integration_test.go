@@ -92,6 +92,12 @@ func accepts(t *testing.T) {
 		"not checked: whether each node has /var/run/docker.sock") {
 		t.Errorf("%v, warned: %v", err, notes.Warnings)
 	}
+	remote, remoteCtx := newRun(t.Context(), t, source.Git,
+		"components.capd.substitute.CAPD_DOCKER_HOST=tcp://192.0.2.7:2375")
+	remote.cluster, notes.Warnings = shared.Client, nil
+	if err := remote.checkNodes(remoteCtx, notes); err != nil || len(notes.Warnings) > 0 {
+		t.Errorf("a provider with an address of the engine: %v, warned: %v", err, notes.Warnings)
+	}
 	run.Source.Kind = source.Embedded
 	if err := run.checkNodes(ctx, notes); fault.CodeOf(err) != fault.SourceUnreadable ||
 		!strings.Contains(fault.HintOf(err), "--source git") {
@@ -147,6 +153,11 @@ func refusesReleases(ctx context.Context, t *testing.T) {
 	if err := run.checkOwner(ctx); fault.CodeOf(err) != fault.ClusterForeign ||
 		!strings.Contains(err.Error(), "the release of the management cluster other") {
 		t.Errorf("the values of another one: %v", err)
+	}
+	shared.Patch(ctx, t, values, `{"metadata":{"labels":{"cluster-init.io/cluster":"kubeadm-capd"}}}`)
+	if err := run.checkOwner(ctx); fault.CodeOf(err) != fault.ClusterForeign ||
+		!strings.Contains(fault.HintOf(err), "cluster-init up kubeadm-capd") {
+		t.Errorf("the values of up: %v", err)
 	}
 	shared.Remove(ctx, t, values)
 	release, err := flux.HelmRelease(flux.Release{})

@@ -40,6 +40,10 @@ func (r *Run) checkOwner(ctx context.Context) error {
 	if of == self {
 		return nil
 	}
+	if by != "" {
+		return fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster has values of the management cluster %s that "+
+			"install did not store", by), "If cluster-init up builds or has built it: cluster-init up "+r.Argument+".")
+	}
 	own, err := clusters.Own(ctx, r.cluster, r.Scope)
 	switch {
 	case err != nil:

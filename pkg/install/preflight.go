@@ -57,7 +57,7 @@ func (r *Run) checkVersion(ctx context.Context, report pipeline.Reporter) error 
 // for Docker needs.
 func (r *Run) checkNodes(ctx context.Context, report pipeline.Reporter) error {
 	inRegistry := r.Source.Kind == source.Embedded || r.Bundle != nil
-	needsSocket := r.world.Provider.ReachesEngine()
+	needsSocket := r.world.Provider.ReachesEngine() && !r.hasEngineAddress()
 	if !inRegistry && !needsSocket {
 		return nil
 	}
@@ -94,6 +94,19 @@ func (r *Run) checkNodes(ctx context.Context, report pipeline.Reporter) error {
 
 // dockerSocket is where the component capd mounts the socket from.
 const dockerSocket = "/var/run/docker.sock"
+
+// hasEngineAddress reports whether the provider is given an address of the engine, in place of the socket.
+func (r *Run) hasEngineAddress() bool {
+	components, _ := r.Environment.Values(environment.Management)["components"].(map[string]any)
+	own, _ := components[r.Environment.InfraProvider()].(map[string]any)
+	substitute, _ := own["substitute"].(map[string]any)
+	for name, value := range substitute {
+		if strings.HasSuffix(name, "DOCKER_HOST") && value != "" {
+			return true
+		}
+	}
+	return false
+}
 
 // containerOf returns the container that a node is on this Docker engine. here is false if it is none.
 func (r *Run) containerOf(ctx context.Context, node corev1.Node) (c docker.Container, here bool, err error) {
