@@ -34,7 +34,9 @@ components:
     spec:
       patches:
         - target: {kind: DevCluster}
-          patch: '[{"op": "replace", "path": "/spec/backend", "value": {"inMemory": {}}}]'
+          # CAPD 1.14 fails on a DevCluster without annotations.
+          patch: '[{"op": "replace", "path": "/spec/backend", "value": {"inMemory": {}}},
+            {"op": "add", "path": "/metadata/annotations", "value": {"example.org/backend": "in-memory"}}]'
         - target: {kind: DevMachineTemplate}
           patch: '[{"op": "replace", "path": "/spec/template/spec/backend", "value": {"inMemory": {}}}]'
 `
@@ -69,7 +71,7 @@ func TestWorkloads(t *testing.T) {
 		}
 		row := fleet{clusters: count, elapsed: time.Since(begun), before: before, after: readUsage(t, management)}
 		row.status = c.run(t, "status", environmentName, "--bundle", c.bundle)
-		row.list = c.run(t, "workload", "list", "--in", environmentName, "--bundle", c.bundle)
+		row.list = c.run(t, "workload", "list", "--in", environmentName)
 		t.Logf("%d clusters: %s, status %s, list %s", count, row.elapsed, row.status, row.list)
 		rows = append(rows, row)
 	}
