@@ -26,8 +26,14 @@ import (
 const existingName = "e2e-disposable"
 
 // existingCluster makes a cluster that is no environment's, whose nodes pull as its owner has set them up, and returns
-// its kubeconfig. Its node has the engine's socket, unless that is empty.
-func existingCluster(t *testing.T, l lab, socket string) string {
+// its kubeconfig. Its node has the engine's socket.
+func existingCluster(t *testing.T, l lab) string {
+	t.Helper()
+	return existingClusterWith(t, l, "/var/run/docker.sock")
+}
+
+// existingClusterWith is existingCluster with another socket; empty means none.
+func existingClusterWith(t *testing.T, l lab, socket string) string {
 	t.Helper()
 	opened := l.openBundle(t)
 	engine := &dockerengine.Client{}
@@ -76,7 +82,7 @@ func existingCluster(t *testing.T, l lab, socket string) string {
 func TestMatrixDockerSocket(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
-	kubeconfig := existingCluster(t, l, "")
+	kubeconfig := existingClusterWith(t, l, "")
 	e := l.signalAt(t, os.Interrupt, never, "up", environmentName, "--bundle", l.bundle, "--bootstrap-kubeconfig",
 		kubeconfig)
 	if e.exitCode != 20 || !strings.Contains(e.failure.Message, "no Docker socket /var/run/docker.sock on nodes of the "+

@@ -63,7 +63,7 @@ func TestMatrixSourceGit(t *testing.T) {
 	plain := l.environment
 
 	l.environment = append(slices.Clone(plain), "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
-	existing := existingCluster(t, l, "/var/run/docker.sock")
+	existing := existingCluster(t, l)
 	from = append(from, "--bootstrap-kubeconfig", existing, "--set", "cluster.bootstrap_format=ignition")
 	if o := l.up(t, known.password, nil, append(from, "--source-commit", first)...); o.exitCode != 0 {
 		t.Fatalf("up ended with %d:\n%s", o.exitCode, o.all)

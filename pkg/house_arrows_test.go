@@ -19,7 +19,8 @@ var floors = [][]string{
 		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions", "clusters",
 		"vm"},
 	// verbs: what a user asks for
-	{"up", "down", "pivot", "restore", "cleanup", "evidence", "diagnose", "status", "drift", "workload"},
+	{"up", "down", "pivot", "restore", "cleanup", "evidence", "diagnose", "status", "drift", "workload",
+		"install"},
 	// wiring
 	{"cli"},
 }
@@ -149,6 +150,9 @@ var arrows = map[string]rule{
 	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "clusters",
 		"provider", "readiness", "redact", "unpack"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
+	"install": {[]string{"bootstrap", "clusters", "docker", "environment", "fault", "flux", "kube", "pipeline", "registry",
+		"rollout", "source", "source/content"},
+		"an existing cluster gets Flux and a release as a cluster of `up` does, with the parts of that"},
 	"workload": {[]string{"capi", "clusters", "environment", "fault", "flux", "health", "kube", "owned", "pipeline",
 		"rollout"},
 		"a workload cluster is a release in a management cluster that somebody else has found"},
@@ -174,7 +178,7 @@ var arrows = map[string]rule{
 		"definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline", "docker", "kind", "kube", "flux", "capi", "parts", "up",
 		"rollout", "down", "restore", "clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status",
-		"drift", "manifests", "redact", "sylva", "trace", "root", "wholefile", "workload", "vm"},
+		"drift", "manifests", "redact", "sylva", "trace", "root", "wholefile", "workload", "install", "vm"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it
@@ -234,6 +238,8 @@ var testArrows = map[string]map[string]string{
 	},
 	"down": {"event": "what a deletion waits for is heard",
 		"kind": "the world of a look has a provider of bootstrap clusters"},
+	"install": {"lease": "a run takes a lease", "owned": "the label of the values of another one",
+		"provider": "the provider of a run"},
 	"trace":     {"event": "a run is made of its events"},
 	"manifests": {"oci": "the code of a file that is not served"},
 	"drift":     {"source": "what is compared was installed as a run installs it"},
