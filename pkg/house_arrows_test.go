@@ -87,7 +87,7 @@ var arrows = map[string]rule{
 	"registry": {[]string{"docker", "fault", "owned"},
 		"the environment's registry runs in the Docker engine, under a name of ours"},
 	"source": {[]string{"fault", "flux", "oci", "oneline", "source/content", "redirect", "unpack"},
-		"where Flux reads from: checked before anything is created, and named in its objects; the index of a Helm "+
+		"where Flux reads from: checked before anything is created, and named in its objects; the index of a Helm " +
 			"repository is foreign YAML"},
 	"source/content": {[]string{"definitions", "fault", "helm", "kustomize", "oci", "redirect", "unpack", "wholefile"},
 		"content is made of files and of what their addresses serve, and published in a registry"},
