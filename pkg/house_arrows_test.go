@@ -88,8 +88,9 @@ var arrows = map[string]rule{
 		"a bundle is a folder of files; its images go into the Docker engine and into registries"},
 	"registry": {[]string{"docker", "fault", "owned"},
 		"the environment's registry runs in the Docker engine, under a name of ours"},
-	"source": {[]string{"fault", "flux", "oci", "oneline", "source/content", "redirect"},
-		"where Flux reads from: checked before anything is created, and named in its objects"},
+	"source": {[]string{"fault", "flux", "oci", "oneline", "source/content", "redirect", "unpack"},
+		"where Flux reads from: checked before anything is created, and named in its objects; the index of a Helm " +
+			"repository is foreign YAML"},
 	"source/content": {[]string{"definitions", "fault", "helm", "kustomize", "oci", "redirect", "unpack", "wholefile"},
 		"content is made of files and of what their addresses serve, and published in a registry"},
 	"readiness": {[]string{"capi", "flux", "health", "kube", "owned", "unpack"}, "whether a cluster can act is " +

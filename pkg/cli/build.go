@@ -160,14 +160,21 @@ func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink
 			return nil, err
 		}
 	}
-	if src.Kind(o.kind) == src.Embedded { // others have their components themselves
-		if profile, err = o.components.with(env, clusterinit.Content(), profile); err != nil {
-			return nil, err
-		}
+	var warning string
+	if src.Kind(o.kind) == src.Embedded {
+		profile, err = o.components.with(env, clusterinit.Content(), profile)
+	} else {
+		warning, err = checkElsewhere(env, src.Kind(o.kind))
+	}
+	if err != nil {
+		return nil, err
 	}
 	source, err := o.source(ctx, env)
 	if err != nil {
 		return nil, err
+	}
+	if warning != "" {
+		source.Notes = append(source.Notes, warning)
 	}
 	state, err := stateFolder(env.ClusterName())
 	if err != nil {
