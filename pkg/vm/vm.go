@@ -17,7 +17,7 @@ type Machine struct {
 	Cluster string
 	// Version is that of this cluster-init, for people.
 	Version string
-	// Files are the further files of the machine; the folder Folder(Cluster) holds the environment.
+	// Files are the further files of the machine. Those of InFolder are the environment.
 	Files []File
 	// Secrets are files, and variables for `up`, that others must not read.
 	Secrets   []File
@@ -40,11 +40,11 @@ type File struct{ Path, Content string }
 
 const folder = "/etc/cluster-init/"
 
-// Folder is the folder of the environment on the machine.
-func Folder(cluster string) string { return folder + "environments/" + cluster }
+// environmentFolder is the folder of the environment on the machine.
+func environmentFolder(cluster string) string { return folder + "environments/" + cluster }
 
-// Kubeconfig is the path of the management cluster's kubeconfig on the machine.
-func Kubeconfig(cluster string) string { return "/var/lib/cluster-init/" + cluster + "/kubeconfig" }
+// kubeconfigPath is the path of the management cluster's kubeconfig on the machine.
+func kubeconfigPath(cluster string) string { return "/var/lib/cluster-init/" + cluster + "/kubeconfig" }
 
 var (
 	//go:embed bootstrap.sh
@@ -93,14 +93,14 @@ func (m Machine) settings() string {
 		(strings.HasSuffix(u.Path, ".tar.gz") || strings.HasSuffix(u.Path, ".tgz")) {
 		form = "archive"
 	}
-	up := []string{"/opt/cluster-init/cluster-init", "up", Folder(m.Cluster), "--bootstrap-kubeconfig",
+	up := []string{"/opt/cluster-init/cluster-init", "up", environmentFolder(m.Cluster), "--bootstrap-kubeconfig",
 		"/etc/kubernetes/admin.conf", "--output", "plain"}
 	var words []string
 	for _, word := range append(up, m.Up...) {
 		words = append(words, quote(word))
 	}
 	return "binary_url=" + quote(m.BinaryURL) + "\nbinary_sha256=" + quote(m.BinarySHA256) + "\nbinary_form=" +
-		form + "\npod_cidr=" + quote(m.PodCIDR) + "\nafterwards=" + afterwards + "\nkubeconfig=" + quote(Kubeconfig(m.Cluster)) +
+		form + "\npod_cidr=" + quote(m.PodCIDR) + "\nafterwards=" + afterwards + "\nkubeconfig=" + quote(kubeconfigPath(m.Cluster)) +
 		"\nup() {\n  " + strings.Join(words, " ") + "\n}\n"
 }
 
@@ -111,7 +111,7 @@ func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 func InFolder(cluster string, files map[string][]byte) []File {
 	var all []File
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		all = append(all, File{path.Join(Folder(cluster), name), string(files[name])})
+		all = append(all, File{path.Join(environmentFolder(cluster), name), string(files[name])})
 	}
 	return all
 }
