@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -166,6 +167,31 @@ func TestChartsAreChecked(t *testing.T) {
 				t.Errorf("found %q, want %q", all, tc.want)
 			}
 		})
+	}
+}
+
+// A login goes to a registry over TLS alone, unless the values accept http.
+func TestLoginOfAChartNeedsTLS(t *testing.T) {
+	var sent atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			sent.Store(true)
+		}
+		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	for _, accepted := range []bool{false, true} {
+		chart := map[string]any{"url": "oci://" + host + "/charts", "name": "shop", "version": "1.2.3",
+			"allow_http": accepted, "auth": map[string]any{"username": "robot", "password": "s3cret"}}
+		found := checkRepositories(t.Context(), withComponents(t, map[string]any{"one": chart}))
+		if len(found.Problems) != 1 || strings.Contains(found.Problems[0].Error(), "s3cret") {
+			t.Errorf("http accepted: %t, the problems are %v", accepted, found.Problems)
+		}
+		if sent.Load() != accepted {
+			t.Errorf("http accepted: %t, the login was sent: %t", accepted, sent.Load())
+		}
 	}
 }
 
