@@ -146,7 +146,7 @@ var arrows = map[string]rule{
 	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "clusters",
 		"provider", "readiness", "redact", "unpack"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
-	"workload": {[]string{"capi", "clusters", "environment", "fault", "flux", "health", "kube", "owned", "pipeline",
+	"workload": {[]string{"capi", "clusters", "definitions", "environment", "fault", "flux", "health", "kube", "owned", "pipeline",
 		"rollout"},
 		"a workload cluster is a release in a management cluster that somebody else has found"},
 	"status": {[]string{"capi", "clusters", "environment", "fault", "flux", "health", "kube", "oneline", "readiness",

@@ -1,20 +1,49 @@
 package environment
 
-// ComponentPaths returns the folders of the content that any phase uses. Only what these refer to must be fetched.
+import "strings"
+
+// ComponentPaths returns the folders of the content that any phase uses, and those that the environment of a management
+// cluster has for workload clusters. Only what these refer to must be fetched.
 func (e *Environment) ComponentPaths() ([]string, error) {
 	seen := map[string]bool{}
 	var paths []string
+	add := func(path string) {
+		if !seen[path] {
+			seen[path] = true
+			paths = append(paths, path)
+		}
+	}
 	for _, phase := range e.phases() {
 		components, err := e.Components(phase)
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range components {
-			if c.Source == ReleaseName && !seen[c.Path] { // otherwise Flux reads it from another repository
-				seen[c.Path] = true
-				paths = append(paths, c.Path)
+			if c.Source == ReleaseName { // otherwise Flux reads it from another repository
+				add(c.Path)
 			}
 		}
 	}
+	if !e.workload {
+		for _, path := range e.workloadPaths() {
+			add(path)
+		}
+	}
 	return paths, nil
+}
+
+// workloadPaths returns the folders of the components that are workload-only. It leaves out a path that is a template: it
+// depends on the values of the workload cluster.
+func (e *Environment) workloadPaths() []string {
+	components, _ := e.settled[e.lasting()]["components"].(map[string]any)
+	var paths []string
+	for _, name := range sortedKeys(components) {
+		component, _ := components[name].(map[string]any)
+		path, _ := component["path"].(string) // a component with none has a chart or a repository
+		if component["enabled"] == "workload-only" && component["repo"] == nil && path != "" &&
+			!strings.Contains(path, "{{") {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
