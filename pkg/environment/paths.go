@@ -1,32 +1,38 @@
 package environment
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// ComponentPaths returns the folders of the content that any phase uses, and those that the environment of a management
-// cluster has for workload clusters. Only what these refer to must be fetched.
+// ComponentPaths returns the folders of the content that are published: those of AppliedPaths, and those that the
+// environment of a management cluster has for workload clusters. Only what these refer to must be fetched.
 func (e *Environment) ComponentPaths() ([]string, error) {
-	seen := map[string]bool{}
-	var paths []string
-	add := func(path string) {
-		if !seen[path] {
-			seen[path] = true
+	paths, err := e.AppliedPaths()
+	if err != nil || e.workload {
+		return paths, err
+	}
+	for _, path := range e.workloadPaths() {
+		if !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}
 	}
+	return paths, nil
+}
+
+// AppliedPaths returns the folders of the content that any phase applies.
+func (e *Environment) AppliedPaths() ([]string, error) {
+	var paths []string
 	for _, phase := range e.phases() {
 		components, err := e.Components(phase)
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range components {
-			if c.Source == ReleaseName { // otherwise Flux reads it from another repository
-				add(c.Path)
+			// Flux reads others from another repository.
+			if c.Source == ReleaseName && !slices.Contains(paths, c.Path) {
+				paths = append(paths, c.Path)
 			}
-		}
-	}
-	if !e.workload {
-		for _, path := range e.workloadPaths() {
-			add(path)
 		}
 	}
 	return paths, nil

@@ -52,9 +52,13 @@ func TestComponentPathsForWorkloadClusters(t *testing.T) {
 		"without Flux":       {environment.Options{Sets: []string{"components.flux.enabled=false"}}, nil},
 		"a workload cluster": {asWorkload(environment.Options{}), nil},
 	} {
-		paths, err := load(t, tc.options).ComponentPaths()
+		env := load(t, tc.options)
+		paths, err := env.ComponentPaths()
 		if err != nil {
 			t.Fatal(err)
+		}
+		if applied, err := env.AppliedPaths(); err != nil || len(applied)+len(tc.want) != len(paths) {
+			t.Errorf("%s: %q are applied, of %q, %v", name, applied, paths, err)
 		}
 		var got []string
 		for _, path := range paths {
