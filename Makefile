@@ -16,7 +16,7 @@ ENVTEST  = 1.36.x
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: help up forecast down build lint envtest vulnerabilities cover test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot release sums docs test-docs clean
+.PHONY: help up forecast down build lint envtest vulnerabilities cover test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot bench-workload release sums docs test-docs clean
 
 BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 # What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
@@ -153,7 +153,12 @@ e2e-online: build
 ## bench: time of each phase of `up`, compared with its floor
 bench: build
 	@bundle=$$($(LAB) prepare --env $(ENV) --offline) && \
-	CLUSTER_INIT_TEST_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags bench -count=1 -v -timeout 60m ./e2e/bench
+	CLUSTER_INIT_TEST_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags bench -count=1 -v -timeout 60m -skip '^TestWorkloads$$' ./e2e/bench
+
+## bench-workload: 1, 10, 50 and 200 simulated workload clusters in one management cluster
+bench-workload: build
+	@bundle=$$($(LAB) prepare --env kubeadm-capd --offline) && \
+	CLUSTER_INIT_TEST_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags bench -count=1 -v -timeout 180m -run '^TestWorkloads$$' ./e2e/bench
 
 ## e2e-openstack: the OpenStack part of `make e2e`: preflight and `cleanup`
 e2e-openstack: build

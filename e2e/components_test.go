@@ -23,9 +23,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// TestMatrixComponents brings four components of the user's own into a management cluster: from a repository over http
-// with a login, over https with a private authority, over ssh, and from a local folder with a Helm release. A later
-// commit arrives. A wrong token is reported with its repository.
+// TestMatrixComponents brings components of the user's own into a management cluster: from a repository over http with a
+// login, over https with a private authority, over ssh, from a local folder with a Helm release, and charts from a Helm
+// repository and a registry. A later commit arrives. A wrong token is reported with its repository.
 func TestMatrixComponents(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -41,6 +41,7 @@ func TestMatrixComponents(t *testing.T) {
 	address := gitServer(t, newDoor(known), apps.root)
 	secureAddress, authority := secureGit(t, newDoor(known), secure.root)
 	keys := sshServer(t, keyed.root)
+	charts, inRegistry := helmRepository(t, known, "charted"), chartRegistry(t, known, "packed")
 	given := func(password string) string {
 		return valuesFile(t, map[string]any{
 			"git_repo_templates": map[string]any{
@@ -51,7 +52,8 @@ func TestMatrixComponents(t *testing.T) {
 				"keyed": map[string]any{"url": "ssh://git@" + keys.address + "/" + keyed.name, "auth": map[string]any{
 					"ssh_private_key": keys.key, "known_hosts": keys.knownHosts}}},
 			"components": map[string]any{"apps": own("apps"), "secure": own("secure"), "keyed": own("keyed"),
-				"local": map[string]any{"enabled": "management-only", "path": "./kustomize-components/local"}}})
+				"local":   map[string]any{"enabled": "management-only", "path": "./kustomize-components/local"},
+				"charted": charted("charted", charts, known), "packed": charted("packed", inRegistry, known)}})
 	}
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "local", "kustomization.yaml"), "apiVersion: kustomize.config.k8s.io/v1beta1\n"+
@@ -71,7 +73,7 @@ func TestMatrixComponents(t *testing.T) {
 		t.Fatalf("up ended with %d", code)
 	}
 	management := l.management(t)
-	for _, name := range []string{"apps", "secure", "keyed", "local"} {
+	for _, name := range []string{"apps", "secure", "keyed", "local", "charted", "packed"} {
 		if got := management.text(t.Context(), name); got != "first" {
 			t.Errorf("component %s has %q", name, got)
 		}

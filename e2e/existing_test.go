@@ -7,8 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/bundle"
 	dockerengine "github.com/cluster-init/cluster-init/pkg/docker"
@@ -22,8 +26,14 @@ import (
 const existingName = "e2e-disposable"
 
 // existingCluster makes a cluster that is no environment's, whose nodes pull as its owner has set them up, and returns
-// its kubeconfig.
+// its kubeconfig. Its node has the engine's socket.
 func existingCluster(t *testing.T, l lab) string {
+	t.Helper()
+	return existingClusterWith(t, l, "/var/run/docker.sock")
+}
+
+// existingClusterWith is existingCluster with another socket; empty means none.
+func existingClusterWith(t *testing.T, l lab, socket string) string {
 	t.Helper()
 	opened := l.openBundle(t)
 	engine := &dockerengine.Client{}
@@ -40,7 +50,7 @@ func existingCluster(t *testing.T, l lab) string {
 		}
 	})
 	config := kind.Config{Name: existingName, Markers: []string{owned.Marker(existingName)},
-		NodeImage: opened.Index.NodeImage, DockerSocket: "/var/run/docker.sock"}
+		NodeImage: opened.Index.NodeImage, DockerSocket: socket}
 	if err := provider.Create(t.Context(), config, 5*time.Minute, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +76,24 @@ func existingCluster(t *testing.T, l lab) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestMatrixDockerSocket has `up` refuse a cluster whose node lacks the engine's socket, before it makes anything.
+func TestMatrixDockerSocket(t *testing.T) {
+	l := newLab(t)
+	cleanBefore(t, l)
+	kubeconfig := existingClusterWith(t, l, "")
+	e := l.signalAt(t, os.Interrupt, never, "up", environmentName, "--bundle", l.bundle, "--bootstrap-kubeconfig",
+		kubeconfig)
+	if e.exitCode != 20 || !strings.Contains(e.failure.Message, "no Docker socket /var/run/docker.sock on nodes of the "+
+		"cluster of --bootstrap-kubeconfig: "+kind.NodeName(existingName)) {
+		t.Errorf("up ended with %d, want 20: %+v", e.exitCode, e.failure)
+	}
+	l.nothingOurs(t)
+	if left := connect(t, kubeconfig).list(t, "", "v1", "Pod"); slices.ContainsFunc(left,
+		func(p unstructured.Unstructured) bool { return p.GetNamespace() == "default" }) {
+		t.Errorf("the Pod that asked is left: %v", left)
+	}
 }
 
 // outlives fails the test unless the existing cluster stands, and holds nothing any more of what was built from it.

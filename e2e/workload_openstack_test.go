@@ -10,11 +10,12 @@ import (
 )
 
 // workloadOnOpenStack makes a workload cluster of one server with a floating IP, sees its node ready, and deletes it.
-// The project is then as it was before.
+// The project is then as it was before. The management cluster may be elsewhere.
 func (l lab) workloadOnOpenStack(t *testing.T, project project) {
+	t.Helper()
 	before, servers := project.inventory(t), len(project.names(t, openstack.KindServer))
 	own := workloadName + "/" + workloadName
-	if code, _ := l.run(t, "workload", "apply", l.name, "--in", l.name, "--name", workloadName, "--namespace", workloadName,
+	if code, _ := l.run(t, "workload", "apply", openStackName, "--in", l.name, "--name", workloadName, "--namespace", workloadName,
 		"--bundle", l.bundle, "--set", "cluster.openstack.node_cidr=10.7.0.0/24"); code != 0 {
 		t.Fatalf("workload apply ended with %d", code)
 	}

@@ -16,9 +16,11 @@ var floors = [][]string{
 	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws", "helm"},
 	// parts: what a run is made of
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease",
-		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions", "clusters"},
+		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions", "clusters",
+		"vm"},
 	// verbs: what a user asks for
-	{"up", "down", "pivot", "restore", "cleanup", "evidence", "diagnose", "status", "drift", "workload"},
+	{"up", "down", "pivot", "restore", "cleanup", "evidence", "diagnose", "status", "drift", "workload",
+		"install"},
 	// wiring
 	{"cli"},
 }
@@ -86,8 +88,9 @@ var arrows = map[string]rule{
 		"a bundle is a folder of files; its images go into the Docker engine and into registries"},
 	"registry": {[]string{"docker", "fault", "owned"},
 		"the environment's registry runs in the Docker engine, under a name of ours"},
-	"source": {[]string{"fault", "flux", "oci", "oneline", "source/content", "redirect"},
-		"where Flux reads from: checked before anything is created, and named in its objects"},
+	"source": {[]string{"fault", "flux", "oci", "oneline", "source/content", "redirect", "unpack"},
+		"where Flux reads from: checked before anything is created, and named in its objects; the index of a Helm " +
+			"repository is foreign YAML"},
 	"source/content": {[]string{"definitions", "fault", "helm", "kustomize", "oci", "redirect", "unpack", "wholefile"},
 		"content is made of files and of what their addresses serve, and published in a registry"},
 	"readiness": {[]string{"capi", "flux", "health", "kube", "owned", "unpack"}, "whether a cluster can act is " +
@@ -106,6 +109,8 @@ var arrows = map[string]rule{
 		"what the original telco-cloud-init's folders say is said in the words of this one's environments"},
 	"backup": {[]string{"capi", "fault", "owned", "unpack"},
 		"the form of a backup is read and written without any cluster"},
+	"vm": {[]string{"fault"},
+		"the user data of a machine is written from what it is given, without any outside system"},
 	"provider": {nil, "the seam for infrastructure: what a run asks of the one that it has"},
 	"provider/docker": {[]string{"docker", "fault", "kind", "owned", "provider"},
 		"machines are containers of the Docker engine"},
@@ -146,8 +151,11 @@ var arrows = map[string]rule{
 	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "clusters",
 		"provider", "readiness", "redact", "unpack"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
-	"workload": {[]string{"capi", "clusters", "definitions", "environment", "fault", "flux", "health", "kube", "owned", "pipeline",
-		"rollout"},
+	"install": {[]string{"bootstrap", "clusters", "docker", "environment", "fault", "flux", "kube", "pipeline", "registry",
+		"rollout", "source", "source/content"},
+		"an existing cluster gets Flux and a release as a cluster of `up` does, with the parts of that"},
+	"workload": {[]string{"capi", "clusters", "definitions", "environment", "fault", "flux", "health", "kube", "owned",
+		"pipeline", "rollout"},
 		"a workload cluster is a release in a management cluster that somebody else has found"},
 	"status": {[]string{"capi", "clusters", "environment", "fault", "flux", "health", "kube", "oneline", "readiness",
 		"rollout", "up", "workload"},
@@ -171,7 +179,7 @@ var arrows = map[string]rule{
 		"definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline", "docker", "kind", "kube", "flux", "capi", "parts", "up",
 		"rollout", "down", "restore", "clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status",
-		"drift", "manifests", "redact", "sylva", "trace", "root", "wholefile", "workload"},
+		"drift", "manifests", "redact", "sylva", "trace", "root", "wholefile", "workload", "install", "vm"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it
@@ -231,6 +239,8 @@ var testArrows = map[string]map[string]string{
 	},
 	"down": {"event": "what a deletion waits for is heard",
 		"kind": "the world of a look has a provider of bootstrap clusters"},
+	"install": {"lease": "a run takes a lease", "owned": "the label of the values of another one",
+		"provider": "the provider of a run"},
 	"trace":     {"event": "a run is made of its events"},
 	"manifests": {"oci": "the code of a file that is not served"},
 	"drift":     {"source": "what is compared was installed as a run installs it"},

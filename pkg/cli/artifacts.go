@@ -15,6 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/render"
+	"github.com/cluster-init/cluster-init/pkg/source"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -84,7 +85,7 @@ func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished 
 		for _, document := range r.run.Environment.SecretDocuments() {
 			collector.Redactor.Add(redact.FromValues(document)...)
 		}
-		collector.Redactor.Add(secretsOf(r.run)...)
+		collector.Redactor.Add(secretsOf(r.run.Source)...)
 		collector.Clusters, collector.Cluster = r.run.Reach, r.run.Environment.ClusterName()
 	} else {
 		collector.Engine = nil // not used by this run
@@ -100,9 +101,9 @@ func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished 
 }
 
 // secretsOf returns the credentials of a run's source.
-func secretsOf(run *up.Run) []string {
+func secretsOf(from source.Source) []string {
 	var all []string
-	for name, secret := range run.Source.Credentials() {
+	for name, secret := range from.Credentials() {
 		all = append(all, redact.FromSecret(name, secret)...)
 	}
 	return all

@@ -51,20 +51,25 @@ const requirePinnedUsage = "refuse release files for which this binary has no di
 
 // flags registers the flags of a command with these phases.
 func (o *buildOptions) flags(f *pflag.FlagSet, streams Streams, phases []string) {
-	o.environmentOptions.flags(f, streams)
-	o.sourceOptions.flags(f)
-	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: all images and manifests come from it")
-	f.BoolVar(&o.requirePinned, "require-pinned", false, requirePinnedUsage)
-	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
+	o.supplyFlags(f, streams, phases)
 	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or "+
 		kind.DefaultNodeImage+")")
-	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry "+
-		"(default: this one, or lib/cluster-init-linux-ARCH next to it)")
 	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 "+
 		"picks a free one")
 	f.StringVar(&o.engineAddress, "engine-address", "", "host name or IP address where this machine reaches published "+
 		"ports of the Docker engine (default: the host of DOCKER_HOST)")
 	o.recipients.flags(f)
+}
+
+// supplyFlags registers the flags of a command that installs the components of an environment in these phases.
+func (o *buildOptions) supplyFlags(f *pflag.FlagSet, streams Streams, phases []string) {
+	o.environmentOptions.flags(f, streams)
+	o.sourceOptions.flags(f)
+	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: all images and manifests come from it")
+	f.BoolVar(&o.requirePinned, "require-pinned", false, requirePinnedUsage)
+	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
+	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry "+
+		"(default: this one, or lib/cluster-init-linux-ARCH next to it)")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute,
 		"timeout of each phase that waits for a cluster; 0 waits forever")
 	o.phaseTimeouts.flags(f, phases)
@@ -94,8 +99,10 @@ type resolved struct {
 
 // needsNoEngine reports whether the run uses no Docker engine: for bootstrap cluster, source, images and machines.
 func (o *buildOptions) needsNoEngine(opened *bundle.Bundle, makes provider.Provider) bool {
-	return o.bootstrapKubeconfig != "" && opened == nil && src.Kind(o.kind) != src.Embedded && makes != nil &&
-		!makes.ReachesEngine()
+	if opened != nil || src.Kind(o.kind) == src.Embedded || makes == nil {
+		return false
+	}
+	return o.installed || o.bootstrapKubeconfig != "" && !makes.ReachesEngine()
 }
 
 // builtHere reports whether the bootstrap cluster of an earlier run with this state folder may still exist. Then the
@@ -153,14 +160,21 @@ func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink
 			return nil, err
 		}
 	}
-	if src.Kind(o.kind) == src.Embedded { // others have their components themselves
-		if profile, err = o.components.with(env, clusterinit.Content(), profile); err != nil {
-			return nil, err
-		}
+	var warning string
+	if src.Kind(o.kind) == src.Embedded {
+		profile, err = o.components.with(env, clusterinit.Content(), profile)
+	} else {
+		warning, err = checkElsewhere(env, src.Kind(o.kind))
+	}
+	if err != nil {
+		return nil, err
 	}
 	source, err := o.source(ctx, env)
 	if err != nil {
 		return nil, err
+	}
+	if warning != "" {
+		source.Notes = append(source.Notes, warning)
 	}
 	state, err := stateFolder(env.ClusterName())
 	if err != nil {

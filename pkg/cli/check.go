@@ -35,7 +35,8 @@ the environment, the flags, the source, this machine, the cloud, the release fil
 earlier run left behind. check changes nothing and starts nothing. Where up stops at a problem,
 check continues with the next check.
 
-With --online, check also asks the registries and the Git repositories of components.
+With --online, check also asks the registries, and the Git repositories and Helm charts of
+components.
 
 Without ENVIRONMENT, check uses the only environment that has runs of up kept on this machine.
 
@@ -50,7 +51,7 @@ Exit codes: 0 up can begin; otherwise the exit code of the first problem.`,
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
 	f.BoolVar(&o.online, "online", false, "also check that the registries serve all images, and that the Git "+
-		"repositories of components can be read")
+		"repositories and the Helm charts of components can be read")
 	return c
 }
 

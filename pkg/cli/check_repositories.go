@@ -12,10 +12,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// checkRepositories checks the Git repositories of components, with their credentials. The source itself is checked
-// elsewhere.
+// checkRepositories checks the Git repositories and the Helm charts of components, with the credentials that the
+// clusters get. The source itself is checked elsewhere.
 func checkRepositories(ctx context.Context, env *environment.Environment) up.Finding {
-	f := up.Finding{Title: "Git repositories of components"}
+	f := up.Finding{Title: "repositories and charts of components"}
 	ctx, cancel := context.WithTimeout(ctx, onlineBound)
 	defer cancel()
 	var all []*unstructured.Unstructured

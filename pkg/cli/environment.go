@@ -25,6 +25,7 @@ type environmentOptions struct {
 	fsys       fs.FS // of the chart, the components and built-in environments; nil: this binary's
 	// appliesNothing is set for a command that only reads or deletes: an invalid proxy in the shell does not matter.
 	appliesNothing bool
+	installed      bool           // see environment.Options.Installed
 	known          *secrecy       // learns the secrets of what is loaded
 	given          *pflag.FlagSet // all flags of the command
 }
@@ -95,7 +96,7 @@ func (o *environmentOptions) options(name string) environment.Options {
 	}
 	return environment.Options{
 		Name: name, Content: content, Variables: variables, Sets: o.sets, ValuesFiles: o.valueFiles, Input: o.stdin,
-		Secrets: o.known.learn, Ranges: known.Ranges,
+		Secrets: o.known.learn, Ranges: known.Ranges, Installed: o.installed,
 	}
 }
 

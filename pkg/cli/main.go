@@ -134,7 +134,7 @@ func newRoot(streams Streams) *cobra.Command {
 		aboutBuilt(newDiagnose(streams)), aboutBuilt(newCollect(streams)), aboutBuilt(newKubeconfig(streams)),
 		aboutBuilt(newStatus(streams)), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams),
 		newExplain(streams), newRender(streams), aboutBuilt(newDiff(streams)), newPublish(streams), newContent(streams),
-		newRegistry(streams), newWorkload(streams), newVersion(streams))
+		newRegistry(streams), newInstall(streams), newWorkload(streams), newVM(streams), newVersion(streams))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)

@@ -107,7 +107,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 				return permanentCauses(ctx, clusters.New(b.subject, b.parts), began)
 			}}, b.parts)
 		phases := after(run.Phases(), up.PhaseLook, func() {
-			narrated.learn(run.Environment, secretsOf(run)...)
+			narrated.learn(run.Environment, secretsOf(run.Source)...)
 			narrated.like(run.Inputs())
 		})
 		written := func(completed bool) func() {
@@ -126,7 +126,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		return &phaseRun{folder: run.StateFolder, begins: func() { kept.run = run },
 			looks: func() *clusters.World { return clusters.New(b.subject, b.parts) },
 			accepted: func() {
-				narrated.begin(run.Environment, secretsOf(run)...)
+				narrated.begin(run.Environment, secretsOf(run.Source)...)
 			}, phases: phases, outcome: func() outcome { return o.outcome(run) }}, nil
 	}, func(ctx context.Context, err error, finished event.Event) {
 		kept.keep(ctx, sink, err, finished)

@@ -79,6 +79,8 @@ type ManagementSide struct {
 	// The fields below are set only when the cluster answers and is proven.
 	Cluster *kube.Cluster
 	Holds   Holding
+	// Installed reports whether `install` made it a management cluster: it has no Cluster of its own.
+	Installed bool
 	// Suspended reports whether its Flux is suspended for a move of the definition out of it.
 	Suspended bool
 	// TeardownRequested reports whether a `down` has begun to delete the cluster, or a user has deleted it.

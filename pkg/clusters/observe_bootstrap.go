@@ -146,6 +146,9 @@ func (e unaskedError) Unwrap() error { return e.error }
 
 // lookForNode checks once. listed reports whether kind lists the cluster.
 func (w *World) lookForNode(ctx context.Context) (node docker.Container, listed bool, err error) {
+	if w.Docker.NotNeeded { // kind would call the engine
+		return docker.Container{}, false, docker.ErrNotFound
+	}
 	exists, err := w.Kind.Exists(ctx, w.BootstrapName())
 	if err != nil {
 		return docker.Container{}, false, unaskedError{err}

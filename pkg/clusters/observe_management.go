@@ -70,6 +70,13 @@ func (w *World) readManagement(ctx context.Context, c candidate, cluster *kube.C
 			}
 		}
 	}
+	installed, err := w.isInstalled(ctx, cluster)
+	if err != nil {
+		return ManagementSide{State: ManagementSilent, Named: c.named, Proven: c.proven,
+			Err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
+	}
+	// the values of an installed cluster are its only proof, and no file in the state folder names another one
+	c.proven = c.proven || installed && c.truth == nil
 	if !c.proven && c.truth != nil {
 		return ManagementSide{State: ManagementForeign, Named: c.named, Err: c.incomparable(cluster.Config.Host)}
 	}
@@ -87,5 +94,5 @@ func (w *World) readManagement(ctx context.Context, c candidate, cluster *kube.C
 			Err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
 	}
 	return ManagementSide{State: managementHolding(own), Named: c.named, Proven: true, Cluster: cluster, Holds: holds,
-		Suspended: suspended, TeardownRequested: down}
+		Installed: installed, Suspended: suspended, TeardownRequested: down}
 }

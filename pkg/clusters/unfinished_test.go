@@ -102,3 +102,13 @@ func TestWhetherAnotherEnvironmentHasLeft(t *testing.T) {
 		}
 	}
 }
+
+// A run that has nothing in any engine does not have kind call one either.
+func TestNoEngineIsCalledThatIsNotNeeded(t *testing.T) {
+	m := newMachine(t)
+	m.write("listed", "")
+	m.world.BootstrapKubeconfig, m.world.Docker.NotNeeded = "kubeconfig", true
+	if side := m.world.seeOtherBootstrap(t.Context()); side.State != "" {
+		t.Errorf("%s: %v", side.State, side.Err)
+	}
+}

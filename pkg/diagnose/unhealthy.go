@@ -67,5 +67,5 @@ func unexplained(waiting, unhealthy []Finding) []Finding {
 // finished reports whether only the management cluster holds its definition.
 func finished(o clusters.Observation) bool {
 	held := o.Bootstrap.State == clusters.BootstrapActive || o.Bootstrap.State == clusters.BootstrapPaused
-	return o.Management.State == clusters.ManagementActive && !held
+	return o.Management.Installed || o.Management.State == clusters.ManagementActive && !held
 }

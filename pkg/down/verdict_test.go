@@ -208,3 +208,13 @@ func TestJudge(t *testing.T) {
 		})
 	}
 }
+
+// `down` deletes no cluster that exists without cluster-init.
+func TestAnInstalledClusterIsRefused(t *testing.T) {
+	o := seen(side{state: string(clusters.BootstrapAbsent)}, side{state: string(clusters.ManagementEmpty)}, nil, nil)
+	o.Management.Installed = true
+	v := judge(o, request{environment: "env", cluster: "demo", namespace: "ns"})
+	if v.decision != refuse || fault.CodeOf(v.refusal) != fault.ClusterForeign {
+		t.Errorf("%s: %v", v.decision, v.refusal)
+	}
+}

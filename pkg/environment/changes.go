@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // Change is a difference between what a run requests and what a cluster was last given.
@@ -51,6 +53,24 @@ func (e *Environment) Changes(given Objects) ([]Change, error) {
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return compareKeys(a.Key, b.Key) })
 	return changes, nil
+}
+
+// RefuseRemovals returns an error for the changes that remove something and that the user did not allow.
+func RefuseRemovals(changes []Change, allowed []string) error {
+	var removals, keys []string
+	for _, c := range changes {
+		if c.TakesAway != "" && !slices.Contains(allowed, c.Key) {
+			removals = append(removals, fmt.Sprintf("%s (%s)", c, c.TakesAway))
+			keys = append(keys, c.Key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return fault.New(fault.ChangeRefused, "this run would remove, replace or downgrade parts of the cluster: "+
+		strings.Join(removals, "; "),
+		"Nothing was changed. Use the last values again, or allow the change: --allow-changes "+
+			strings.Join(keys, ",")+".")
 }
 
 // takesAway returns what a change takes away, by its key. For other keys it returns c.TakesAway.

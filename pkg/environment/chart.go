@@ -100,8 +100,11 @@ func (e *Environment) given(phase Phase) map[string]any {
 
 // phases are the phases of the chart in which the environment is used.
 func (e *Environment) phases() []Phase {
-	if e.workload {
+	switch {
+	case e.workload:
 		return []Phase{Workload}
+	case e.installed:
+		return []Phase{Management}
 	}
 	return []Phase{Bootstrap, Management}
 }

@@ -60,6 +60,15 @@ metadata: {name: credentials, namespace: n}
 data: {credentials: '${AWS_B64ENCODED_CREDENTIALS}'}
 `
 
+// vSphereCredentials are what the provider for vSphere brings besides: variables without a default.
+const vSphereCredentials = `
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: capv-manager-bootstrap-credentials, namespace: n}
+stringData: {credentials.yaml: "username: '${VSPHERE_USERNAME}'\npassword: '${VSPHERE_PASSWORD}'"}
+`
+
 // remote matches what a remote resource must be: https, and of one version.
 var remote = regexp.MustCompile(
 	`^https://(github\.com/.+/releases/download|raw\.githubusercontent\.com/[^/]+/[^/]+)/v[0-9]+\.[0-9]+\.[0-9]+/.+\.yaml$`)
@@ -103,6 +112,9 @@ func components(t *testing.T) (files filesys.FileSystem, folders []string) {
 				}
 				if strings.HasPrefix(name, "kustomize-components/capa/") {
 					text += credentials
+				}
+				if strings.HasPrefix(name, "kustomize-components/capv/") {
+					text += vSphereCredentials
 				}
 				if err := files.WriteFile(path.Join("/", path.Dir(name), resources[i].(string)),
 					[]byte(text)); err != nil {
@@ -149,6 +161,7 @@ func TestProvidersCarryTheLabelThatMoveLooksFor(t *testing.T) {
 		"capi": {"cluster-api"}, "cabpk": {"bootstrap-kubeadm", "control-plane-kubeadm"},
 		"capd":  {"infrastructure-docker"},
 		"cabpr": {"bootstrap-rke2", "control-plane-rke2"},
+		"capv":  {"infrastructure-vsphere"}, "capm3": {"infrastructure-metal3", "ipam-metal3"},
 	} {
 		resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, "/kustomize-components/"+folder)
 		if err != nil {

@@ -38,6 +38,8 @@ type Options struct {
 	Derive func(ctx context.Context, name string) (value string, found bool, err error)
 	// Workload is for an environment of a workload cluster, in place of a management cluster.
 	Workload bool
+	// Installed is for a management cluster that exists already: it has no Cluster of its own, and no bootstrap cluster.
+	Installed bool
 	// NamesOnly is for commands that need only the names of an environment: variables that are not set are empty, and
 	// values are checked with the schema, but the chart is not rendered.
 	NamesOnly bool
@@ -71,6 +73,7 @@ type Environment struct {
 	title     string // the environment's name for its user
 	namesOnly bool
 	workload  bool
+	installed bool
 	ranges    func(*Environment) []Range
 	chart     *helm.Chart
 	schema    *jsonschema.Schema // of the chart; nil: no values are checked with it
@@ -120,9 +123,12 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 		return nil, all // there are no values to check
 	}
 	env := &Environment{name: name, argument: options.Name, builtOn: builtOn, title: title(options.Name),
-		namesOnly: options.NamesOnly, workload: options.Workload, ranges: options.Ranges, chart: loaded,
-		schema: schema, phased: phased, documents: docs,
-		files: files, valuesFiles: valuesFiles, filled: s.filled}
+		namesOnly: options.NamesOnly, workload: options.Workload, installed: options.Installed,
+		ranges: options.Ranges, chart: loaded, schema: schema, phased: phased, documents: docs, files: files,
+		valuesFiles: valuesFiles, filled: s.filled}
+	if options.Installed {
+		env.overrides = withoutMachines()
+	}
 	setsErr := env.userValues(options.Sets)
 	env.resettle()
 	if options.Secrets != nil {

@@ -28,11 +28,30 @@ func (e *Environment) CheckKubernetesVersion() error {
 	if e.lasting() == Workload {
 		oldest, what = oldestWorkload, "workload"
 	}
-	if v.Major() == 1 && v.Minor() >= oldest && v.Minor() <= newestKubernetes {
+	if supports(v, oldest) {
 		return nil
 	}
 	return fault.New(fault.ValuesInvalid,
 		fmt.Sprintf("cluster.kubernetes_version is %s, and Cluster API supports 1.%d to 1.%d for a %s cluster", wanted,
 			oldest, newestKubernetes, what),
 		"Set cluster.kubernetes_version to a version in that range.")
+}
+
+// CheckServerVersion refuses an existing cluster whose API server has a version that Cluster API does not support for a
+// management cluster.
+func CheckServerVersion(served string) error {
+	v, err := version.ParseGeneric(served)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the version of the API server, %q: %w", served, err)
+	case supports(v, oldestManagement):
+		return nil
+	}
+	return fault.New(fault.ClusterFailed, fmt.Sprintf("the cluster runs Kubernetes %s, and Cluster API supports 1.%d to "+
+		"1.%d for a management cluster", served, oldestManagement, newestKubernetes),
+		"Upgrade the cluster, or take another one.")
+}
+
+func supports(v *version.Version, oldest uint) bool {
+	return v.Major() == 1 && v.Minor() >= oldest && v.Minor() <= newestKubernetes
 }

@@ -14,8 +14,11 @@ func (e *Environment) checkNeeded(chart error) error {
 	if e.workload {
 		return e.checkNeededByWorkload()
 	}
-	var problems []error
-	for _, name := range slices.Concat([]string{"cert-manager"}, e.Providers(), []string{"cluster"}) {
+	needed, problems := slices.Concat([]string{"cert-manager"}, e.Providers(), []string{"cluster"}), []error(nil)
+	if e.installed {
+		needed, problems = needed[:len(needed)-1], []error{e.checkNoCluster()}
+	}
+	for _, name := range needed {
 		if name == "" || chart != nil &&
 			strings.Contains(chart.Error(), fmt.Sprintf("depends on %q, which is not enabled", name)) {
 			continue
@@ -25,7 +28,8 @@ func (e *Environment) checkNeeded(chart error) error {
 			continue
 		}
 		where := ""
-		switch inBootstrap, inManagement := e.enabled(Bootstrap, name), e.enabled(Management, name); {
+		inManagement := e.enabled(Management, name)
+		switch inBootstrap := e.installed && inManagement || e.enabled(Bootstrap, name); {
 		case inBootstrap && inManagement:
 			continue
 		case inBootstrap:

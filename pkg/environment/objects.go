@@ -42,6 +42,9 @@ func (e *Environment) Objects() (Objects, error) {
 	configMap := e.configMap(ValuesName, string(values))
 	configMap.Annotations = map[string]string{owned.ShellAnnotation: e.shellRecord(),
 		owned.FlagsAnnotation: e.flagRecord()}
+	if e.installed {
+		configMap.Annotations[owned.InstalledAnnotation] = e.SelfName()
+	}
 	return Objects{
 		Values:       configMap,
 		Secrets:      e.secret(SecretsName, secrets),

@@ -18,10 +18,14 @@ import (
 
 // RequestReconcile makes Flux reconcile the object now instead of at its next interval.
 func RequestReconcile(ctx context.Context, c *kube.Cluster, o client.Object, now time.Time) error {
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, meta.ReconcileRequestAnnotation,
-		now.Format(time.RFC3339Nano))
+	return RequestAs(ctx, c, o, now.Format(time.RFC3339Nano))
+}
+
+// RequestAs is RequestReconcile with a token that the status of the object carries once Flux has handled the request.
+func RequestAs(ctx context.Context, c *kube.Cluster, o client.Object, token string) error {
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, meta.ReconcileRequestAnnotation, token)
 	if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		return fmt.Errorf("asking for a reconciliation of %s in the %s cluster: %w", client.ObjectKeyFromObject(o),
+		return fmt.Errorf("ask for a reconciliation of %s in the %s cluster: %w", client.ObjectKeyFromObject(o),
 			c.Name, err)
 	}
 	return nil

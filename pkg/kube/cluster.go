@@ -4,12 +4,14 @@ package kube
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -78,6 +80,19 @@ func (c *Cluster) Reachable(ctx context.Context) error {
 			fault.ClusterUnreachable, "Check that the cluster runs and that this machine reaches its address.")
 	}
 	return nil
+}
+
+// Version returns the version of the API server, such as v1.36.4.
+func (c *Cluster) Version(ctx context.Context) (string, error) {
+	text, err := c.discovery.RESTClient().Get().AbsPath("/version").DoRaw(ctx)
+	var answer version.Info
+	if err == nil {
+		err = json.Unmarshal(text, &answer)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the version of the %s cluster: %w", c.Name, err)
+	}
+	return answer.GitVersion, nil
 }
 
 type countingTransport struct {

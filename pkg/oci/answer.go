@@ -28,13 +28,7 @@ func Unreadable(err error) error {
 		return err
 	}
 	hint, retry := "Check the address, and that this machine reaches it.", false
-	code := 0
-	if s, ok := errors.AsType[*StatusError](err); ok {
-		code = s.Code
-	}
-	if t, ok := errors.AsType[*transport.Error](err); ok {
-		code = t.StatusCode
-	}
+	code := StatusOf(err)
 	_, isDNS := errors.AsType[*net.DNSError](err)
 	_, isOp := errors.AsType[*net.OpError](err)
 	switch {
@@ -59,6 +53,17 @@ func Unreadable(err error) error {
 		return fault.Retryable(err, fault.SourceUnreadable, hint)
 	}
 	return fault.Wrap(err, fault.SourceUnreadable, hint)
+}
+
+// StatusOf returns the HTTP status with which a server refused a request, 0 if err is not about one.
+func StatusOf(err error) int {
+	if t, ok := errors.AsType[*transport.Error](err); ok {
+		return t.StatusCode
+	}
+	if s, ok := errors.AsType[*StatusError](err); ok {
+		return s.Code
+	}
+	return 0
 }
 
 // IsTLS reports whether err is about certificates, or about a server without TLS.

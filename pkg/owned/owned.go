@@ -42,6 +42,9 @@ const (
 	// FlagsAnnotation is on the same ConfigMap. It lists the paths of the values that flags gave, as JSON lists of
 	// keys.
 	FlagsAnnotation = "cluster-init.io/values-from-flags"
+	// InstalledAnnotation is on the ConfigMap with the values of a cluster that `install` made a management cluster. Its
+	// value is that of SuspendedAnnotation. Such a cluster holds no Cluster of its own.
+	InstalledAnnotation = "cluster-init.io/installed"
 	// WokenAnnotation is set and removed at once: the change makes a controller reconcile the object.
 	WokenAnnotation = "cluster-init.io/woken"
 
@@ -86,7 +89,7 @@ func ClusterOfMarker(path string) (cluster string, isMarker bool) {
 func ManagedItself(annotations map[string]string) bool { return annotations[VerifiedAnnotation] != "" }
 
 // SuspendedFor is the value of SuspendedAnnotation: the cluster whose pivot suspended the object. A user's own
-// bootstrap cluster may have had others.
+// bootstrap cluster may have had others. It is the value of InstalledAnnotation, too.
 func SuspendedFor(namespace, cluster string) string { return namespace + "/" + cluster }
 
 const backupTime = "20060102T150405Z"

@@ -34,6 +34,12 @@ type Administrator struct {
 	Address string
 }
 
+// UserDataLimiter is a provider whose cloud gives user data to machines.
+type UserDataLimiter interface {
+	// UserDataLimit is the size in bytes of the longest user data that the cloud takes.
+	UserDataLimit() int
+}
+
 // Inspector is a provider that can inspect machines, for a diagnosis.
 type Inspector interface {
 	// Inspect returns reports about a machine, from the machine itself and from the system that it runs in. machine is

@@ -209,14 +209,15 @@ func (f Follower) discover(ctx context.Context, v *view) error {
 	if v.goal.Made == nil || v.states[keyOf(v.release())].State != health.Ready {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, askInterval)
+	ctx, cancel := context.WithTimeout(ctx, nudgeBound)
 	defer cancel()
-	keys, err := v.goal.Made(ctx)
+	requests, err := v.goal.Made(ctx)
 	switch {
 	case fault.CodeOf(err) == fault.ComponentStuck:
 		return err
 	case err == nil:
-		v.goal.Ready, v.goal.Made = append(v.goal.Ready, keys...), nil
+		v.goal.Made = nil
+		v.require(requests)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -125,7 +126,11 @@ func inMemory(t *testing.T, manifests, silent string) *kube.Cluster {
 	t.Helper()
 	mapper := meta.NewDefaultRESTMapper(
 		[]schema.GroupVersion{{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2"}})
-	builder := fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithRESTMapper(mapper)
+	scheme := runtime.NewScheme()
+	if err := kustomizev1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper)
 	for _, text := range strings.Split(manifests, "\n---\n") {
 		o := &unstructured.Unstructured{}
 		if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {

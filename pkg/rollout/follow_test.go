@@ -137,10 +137,10 @@ func TestAComponentThatIsLeftOutAndGaveUpIsHopeless(t *testing.T) {
 			"helm.toolkit.fluxcd.io/namespace": "flux-system"}
 	}
 	attempted := func(o map[string]any) { o["status"].(map[string]any)["lastAttemptedRevision"] = "latest@sha256:old" }
-	unknown := func(context.Context) ([]Key, error) { return nil, nil }
+	unknown := func(context.Context) (map[Key]string, error) { return nil, nil }
 	tests := map[string]struct {
 		object        *unstructured.Unstructured
-		made          func(context.Context) ([]Key, error)
+		made          func(context.Context) (map[Key]string, error)
 		unrecoverable bool
 	}{
 		"it gave up": {object: kustomization("cluster", stalled, released),

@@ -64,9 +64,16 @@ func Applied(ctx context.Context, c *kube.Cluster, env *environment.Environment)
 	return env, nil
 }
 
-// keep returns an environment with the stored values that flags and the shell once gave.
+// keep returns an environment with the stored values that flags and the shell once gave. It is that of an existing
+// cluster if the values are.
 func keep(env *environment.Environment, last environment.Objects) (*environment.Environment, error) {
-	env, err := env.KeepFlags(last)
+	var err error
+	if last.Values.Annotations[owned.InstalledAnnotation] == env.SelfName() {
+		if env, err = env.AsInstalled(); err != nil {
+			return nil, err
+		}
+	}
+	env, err = env.KeepFlags(last)
 	if err != nil {
 		return nil, err
 	}

@@ -39,3 +39,15 @@ func Occupied(ctx context.Context, c *kube.Cluster) (by string, pivoted bool, er
 	_, of, _ := strings.Cut(release.Annotations[owned.SuspendedAnnotation], "/")
 	return by, release.Spec.Suspend && of == by, nil
 }
+
+// Installed returns the management cluster that a cluster became by `install`, see owned.InstalledAnnotation. Empty means
+// that it did not.
+func Installed(ctx context.Context, c *kube.Cluster) (of string, err error) {
+	values := &corev1.ConfigMap{}
+	values.Namespace, values.Name = environment.Namespace, environment.ValuesName
+	exists, err := c.Exists(ctx, values)
+	if err != nil || !exists {
+		return "", err
+	}
+	return values.Annotations[owned.InstalledAnnotation], nil
+}

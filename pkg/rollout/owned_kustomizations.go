@@ -68,17 +68,29 @@ func made(ctx context.Context, c *kube.Cluster, release client.ObjectKey) ([]kus
 	return list, nil
 }
 
-// madeGoals returns a Goal.Made that finds a release's Kustomizations, except for those that are left out.
-func madeGoals(c *kube.Cluster, release client.ObjectKey, leftOut []string) func(context.Context) ([]Key, error) {
-	return func(ctx context.Context) ([]Key, error) {
+// madeGoals returns a Goal.Made that finds a release's Kustomizations, except for those that are left out, and its
+// sources with a Secret. With a token the sources must have handled it as a request.
+func madeGoals(c *kube.Cluster, release client.ObjectKey, token string, leftOut []string) func(
+	context.Context) (map[Key]string, error) {
+	return func(ctx context.Context) (map[Key]string, error) {
 		all, err := made(ctx, c, release)
-		var keys []Key
+		if err != nil {
+			return nil, err
+		}
+		keys := map[Key]string{}
 		for i := range all {
 			k := &all[i]
 			pool := isDefinition(k) && slices.Contains(leftOut, definitionComponent)
 			if !pool && !slices.Contains(leftOut, k.Name) {
-				keys = append(keys, Key{kustomizev1.KustomizationKind, k.Namespace, k.Name})
+				keys[Key{kustomizev1.KustomizationKind, k.Namespace, k.Name}] = ""
 			}
+		}
+		if token == "" {
+			return keys, nil
+		}
+		sources, err := requestSources(ctx, c, release, token)
+		for _, source := range sources {
+			keys[source] = token
 		}
 		return keys, err
 	}

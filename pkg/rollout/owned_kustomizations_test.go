@@ -54,9 +54,13 @@ func TestGoalsAreWhatTheReleaseMade(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			asked := false
-			v := newView("bootstrap", Goal{Ready: []Key{releaseKey()}, Made: func(context.Context) ([]Key, error) {
+			v := newView("bootstrap", Goal{Ready: []Key{releaseKey()}, Made: func(context.Context) (map[Key]string, error) {
 				asked = true
-				return tc.made, tc.err
+				keys := map[Key]string{}
+				for _, key := range tc.made {
+					keys[key] = ""
+				}
+				return keys, tc.err
 			}})
 			for _, o := range tc.objects {
 				v.take(kube.Change{Object: o})

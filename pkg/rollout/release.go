@@ -97,7 +97,7 @@ func (r Release) Apply(ctx context.Context, c *kube.Cluster, s Suspension, now t
 func (r Release) Goal(c *kube.Cluster, token string, leftOut ...string) Goal {
 	return Goal{What: "the components of the " + c.Name + " cluster", Ready: []Key{releaseKey()},
 		Handled: map[Key]string{releaseKey(): token},
-		Made:    madeGoals(c, ownRelease(), leftOut), Revision: r.Source.Revision(r.Published)}
+		Made:    madeGoals(c, ownRelease(), token, leftOut), Revision: r.Source.Revision(r.Published)}
 }
 
 func releaseKey() Key { return keyOf(ownRelease()) }

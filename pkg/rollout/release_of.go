@@ -16,5 +16,5 @@ func keyOf(release client.ObjectKey) Key {
 func GoalOf(c *kube.Cluster, release client.ObjectKey, token, what string) Goal {
 	key := keyOf(release)
 	return Goal{What: what, Ready: []Key{key}, Handled: map[Key]string{key: token}, Release: release,
-		Made: madeGoals(c, release, nil)}
+		Made: madeGoals(c, release, token, nil)}
 }

@@ -11,6 +11,7 @@ func fluxResources() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{
 		resource("source.toolkit.fluxcd.io", "v1", "ocirepositories"),
 		resource("source.toolkit.fluxcd.io", "v1", "gitrepositories"),
+		resource("source.toolkit.fluxcd.io", "v1", "helmrepositories"),
 		resource("source.toolkit.fluxcd.io", "v1", "helmcharts"),
 		resource("helm.toolkit.fluxcd.io", "v2", "helmreleases"),
 		resource("kustomize.toolkit.fluxcd.io", "v1", "kustomizations"),

@@ -40,9 +40,9 @@ type Goal struct {
 	Ready []Key
 	// Handled holds reconcile requests that an object must have handled before its state counts.
 	Handled map[Key]string
-	// Made, if set, returns further objects that must be ready. It is called when the HelmRelease is ready, because
-	// only then do they exist, until it succeeds.
-	Made func(context.Context) ([]Key, error)
+	// Made, if set, returns further objects that must be ready, each with the reconcile request that it must have
+	// handled, if any. It is called when the HelmRelease is ready, because only then do they exist, until it succeeds.
+	Made func(context.Context) (map[Key]string, error)
 	// Until, if set, must return true as well. It is called about once a second once all else is ready.
 	Until func(context.Context) bool
 	// Owns says which objects the wait is about: only they are reported, and only they can end it. Nil means all that
@@ -149,6 +149,29 @@ func (v *view) stateOf(k Key, o *unstructured.Unstructured) health.State {
 		}
 	}
 	return state
+}
+
+// require adds objects to the goal, each with the request that it must have handled before its state counts.
+func (v *view) require(requests map[Key]string) {
+	handled := maps.Clone(v.goal.Handled)
+	for _, k := range sortedKeys(requests) {
+		v.goal.Ready = append(v.goal.Ready, k)
+		if requests[k] == "" {
+			continue
+		}
+		if handled == nil {
+			handled = map[Key]string{}
+		}
+		handled[k] = requests[k]
+	}
+	v.goal.Handled = handled
+	for k := range requests {
+		if o, seen := v.states[k]; seen {
+			state := v.stateOf(k, v.objects[k])
+			o.State, o.Reason, o.Message = state.Status, state.Reason, state.Message
+			v.states[k] = o
+		}
+	}
 }
 
 func dependencies(o *unstructured.Unstructured) []Key {

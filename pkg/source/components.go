@@ -2,12 +2,16 @@ package source
 
 import (
 	"context"
+	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
@@ -23,29 +27,35 @@ type Checked struct {
 	Err        error
 }
 
-// CheckComponents checks the GitRepositories among objects, each spec once, with the credentials of the Secrets among
-// them. The error of one does not keep the others from being checked. It names the HelmRepositories and OCIRepositories
-// without a check.
+// componentSource is a source of Flux's, and what a component reads from it.
+type componentSource struct {
+	object *unstructured.Unstructured
+	chart  chart             // of a HelmRepository
+	login  map[string]string // data of the Secrets that it refers to
+	ca     []byte
+}
+
+// CheckComponents checks the GitRepositories, HelmRepositories and OCIRepositories among objects, each spec once, with
+// the credentials of the Secrets among them. The error of one does not keep the others from being checked.
 func CheckComponents(ctx context.Context, objects []*unstructured.Unstructured, via content.Proxies) []Checked {
-	var repositories []*unstructured.Unstructured
-	secrets := map[string]map[string]string{}
+	var sources []componentSource
 	for _, object := range objects {
-		switch {
-		case object.GetKind() == "Secret":
-			secrets[object.GetName()], _, _ = unstructured.NestedStringMap(object.Object, "stringData")
-		case slices.Contains([]string{"GitRepository", "HelmRepository", "OCIRepository"}, object.GetKind()) &&
-			!slices.ContainsFunc(repositories, func(o *unstructured.Unstructured) bool {
-				return reflect.DeepEqual(o.Object["spec"], object.Object["spec"])
-			}):
-			repositories = append(repositories, object)
+		if slices.Contains([]string{"GitRepository", "HelmRepository", "OCIRepository"}, object.GetKind()) {
+			next := componentSource{object: object, chart: chartFrom(object, objects)}
+			if !slices.ContainsFunc(sources, next.same) {
+				sources = append(sources, next)
+			}
 		}
 	}
-	results := make([]Checked, len(repositories))
+	results := make([]Checked, len(sources))
 	var checks errgroup.Group // none of them fails
 	checks.SetLimit(repositoriesAtOnce)
-	for i, repository := range repositories {
+	for i, s := range sources {
 		checks.Go(func() error {
-			results[i] = checkComponent(ctx, repository, secrets, via)
+			results[i] = Checked{Kind: s.object.GetKind(), Name: s.object.GetName()}
+			if results[i].NotChecked = s.findSecrets(objects); results[i].NotChecked == "" {
+				results[i].Seen, results[i].Err = s.check(ctx, via)
+			}
 			return nil
 		})
 	}
@@ -53,41 +63,87 @@ func CheckComponents(ctx context.Context, objects []*unstructured.Unstructured, 
 	return results
 }
 
-func checkComponent(ctx context.Context, object *unstructured.Unstructured, secrets map[string]map[string]string,
-	via content.Proxies) Checked {
-	result := Checked{Kind: object.GetKind(), Name: object.GetName()}
-	if result.Kind != "GitRepository" {
-		result.NotChecked = "only Git repositories can be checked from here"
-		return result
+// same reports whether a check of the other source finds the same.
+func (s componentSource) same(other componentSource) bool {
+	return s.chart == other.chart && s.object.GetKind() == other.object.GetKind() &&
+		reflect.DeepEqual(s.object.Object["spec"], other.object.Object["spec"])
+}
+
+// field returns a text in the spec of the source.
+func (s componentSource) field(path ...string) string {
+	text, _, _ := unstructured.NestedString(s.object.Object, append([]string{"spec"}, path...)...)
+	return text
+}
+
+// findSecrets reads the Secrets of the source from objects. notChecked is why the source cannot be checked from here.
+func (s *componentSource) findSecrets(objects []*unstructured.Unstructured) (notChecked string) {
+	if _, overSSH := GitAddress(s.field("url")); overSSH {
+		return "it is read over ssh"
 	}
-	field := func(path ...string) string {
-		text, _, _ := unstructured.NestedString(object.Object, append([]string{"spec"}, path...)...)
-		return text
-	}
-	r := Repository{URL: field("url"), Branch: field("ref", "branch"), Tag: field("ref", "tag")}
-	if _, overSSH := GitAddress(r.URL); overSSH {
-		result.NotChecked = "it is read over ssh"
-		return result
-	}
-	if name := field("secretRef", "name"); name != "" {
-		login, known := secrets[name]
-		if !known {
-			result.NotChecked = "its credentials are in the cluster's Secret " + name
-			return result
+	for _, ref := range []string{"secretRef", "certSecretRef"} {
+		name := s.field(ref, "name")
+		if name == "" {
+			continue
 		}
-		r.Username, r.Password, r.CA = login["username"], login["password"], []byte(login["ca.crt"])
+		at := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool {
+			return o.GetKind() == "Secret" && o.GetName() == name
+		})
+		if at < 0 {
+			return "its credentials are in the cluster's Secret " + name
+		}
+		data, _, _ := unstructured.NestedStringMap(objects[at].Object, "stringData")
+		if ref == "secretRef" {
+			s.login = data
+		}
+		s.ca = append(s.ca, data[caKey]...)
 	}
-	if result.Err = r.Verify(ctx, via); result.Err != nil {
-		return result
+	return ""
+}
+
+// check returns what is there. Its errors are faults SourceUnreadable.
+func (s componentSource) check(ctx context.Context, via content.Proxies) (seen string, err error) {
+	ofChart := "components." + strings.TrimPrefix(s.object.GetName(), "chart-") + ".chart."
+	switch s.object.GetKind() {
+	case "HelmRepository":
+		seen, err = s.checkHelm(ctx, via)
+	case "OCIRepository":
+		seen, err = s.checkOCI(ctx, via)
+	default:
+		seen, err = s.checkGit(ctx, via)
+		return seen, withKeys(err, "`auth` of its entry in git_repo_templates, or GITLAB_USER and GITLAB_TOKEN",
+			"`ca` of its entry in git_repo_templates")
 	}
-	result.Seen = "it can be read"
+	return seen, withKeys(err, ofChart+"auth", ofChart+"ca")
+}
+
+func (s componentSource) checkGit(ctx context.Context, via content.Proxies) (string, error) {
+	r := Repository{URL: s.field("url"), Branch: s.field("ref", "branch"), Tag: s.field("ref", "tag"),
+		Username: s.login["username"], Password: s.login["password"], CA: s.ca}
+	if err := r.Verify(ctx, via); err != nil {
+		return "", err
+	}
 	switch {
-	case field("ref", "commit") != "" || field("ref", "semver") != "" || field("ref", "name") != "":
-		result.Seen += "; not checked: its revision, which is neither a branch nor a tag"
+	case s.field("ref", "commit") != "" || s.field("ref", "semver") != "" || s.field("ref", "name") != "":
+		return "it can be read; not checked: its revision, which is neither a branch nor a tag", nil
 	case r.Tag != "":
-		result.Seen += ", and has tag " + r.Tag
+		return "it can be read, and has tag " + r.Tag, nil
 	case r.Branch != "":
-		result.Seen += ", and has branch " + r.Branch
+		return "it can be read, and has branch " + r.Branch, nil
 	}
-	return result
+	return "it can be read", nil
+}
+
+// withKeys names the keys of the values in the hints that would name flags of the source.
+func withKeys(err error, login, ca string) error {
+	switch code := oci.StatusOf(err); {
+	case noTLS(err):
+		return fault.Wrap(err, fault.SourceUnreadable, "The server does not speak TLS there: use another address, or "+
+			"accept http with `allow_http`.")
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		return fault.Wrap(err, fault.SourceUnreadable, "Check the credentials: "+login+".")
+	case oci.IsTLS(err):
+		return fault.Wrap(err, fault.SourceUnreadable, "Set the CA of the server's certificate as "+ca+
+			", or add it to the system's trust store (or SSL_CERT_FILE), and check that no proxy replaces it.")
+	}
+	return err
 }

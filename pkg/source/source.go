@@ -4,6 +4,7 @@ package source
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +39,8 @@ type Source struct {
 	CA []byte
 	// DockerConfig is a ~/.docker/config.json with the one registry of an OCI source. Empty means anonymous.
 	DockerConfig []byte
+	// Notes are further Warnings.
+	Notes []string
 }
 
 const (
@@ -158,17 +161,17 @@ func (s Source) Revision(published content.Published) string {
 	}
 }
 
-// Warnings are what the user should know about how the source is reached.
+// Warnings are what the user should know about what is read from the source, and how it is reached.
 func (s Source) Warnings() []string {
+	warnings := slices.Clone(s.Notes)
 	switch {
 	case s.Kind == Git && strings.HasPrefix(s.Git.URL, "http://") && s.Password != "":
-		return []string{
-			"the source is read over http: anyone in between can read the credentials and change what is installed",
-		}
+		return append(warnings,
+			"the source is read over http: anyone in between can read the credentials and change what is installed")
 	case s.Kind == Git && strings.HasPrefix(s.Git.URL, "http://"), s.Kind == OCI && s.Content.Insecure:
-		return []string{"the source is read over http: anyone in between can change what is installed"}
+		return append(warnings, "the source is read over http: anyone in between can change what is installed")
 	}
-	return nil
+	return warnings
 }
 
 // Credentials returns all secrets of the source by names that package redact can use.

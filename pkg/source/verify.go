@@ -27,17 +27,18 @@ const verifyTime = 30 * time.Second
 // Verify checks that the user's own source can be read from here, before anything that depends on it is created. An
 // Embedded source needs no check. Each repository or artifact has verifyTime. Errors are faults SourceUnreadable.
 func (s Source) Verify(ctx context.Context, proxies content.Proxies) error {
-	proxied := throughProxies(proxies)
+	proxied := throughProxies(proxies, s.CA)
 	defer proxied.CloseIdleConnections()
-	if len(s.CA) > 0 {
-		proxied.TLSClientConfig = &tls.Config{RootCAs: oci.Roots(s.CA), MinVersion: tls.VersionTLS12}
-	}
 	return s.verify(ctx, proxied)
 }
 
-func throughProxies(proxies content.Proxies) *http.Transport {
+// throughProxies returns a transport that also trusts the certificates ca (PEM).
+func throughProxies(proxies content.Proxies, ca []byte) *http.Transport {
 	proxied := http.DefaultTransport.(*http.Transport).Clone()
 	proxied.Proxy = proxies.Proxy()
+	if len(ca) > 0 {
+		proxied.TLSClientConfig = &tls.Config{RootCAs: oci.Roots(ca), MinVersion: tls.VersionTLS12}
+	}
 	return proxied
 }
 
@@ -45,7 +46,7 @@ func (s Source) verify(ctx context.Context, via http.RoundTripper) error {
 	switch s.Kind {
 	case Git:
 		address, overSSH := GitAddress(s.Git.URL)
-		return s.ask(ctx, address, func(ctx context.Context) error {
+		return ask(ctx, "git source", address, func(ctx context.Context) error {
 			refs, err := s.references(ctx, address, overSSH, via)
 			if err != nil {
 				return err
@@ -54,8 +55,9 @@ func (s Source) verify(ctx context.Context, via http.RoundTripper) error {
 		})
 	case OCI:
 		for _, artifact := range []flux.OCIArtifact{s.Content, s.Chart} {
-			if err := s.ask(ctx, artifact.URL,
-				func(ctx context.Context) error { return verifyOCI(ctx, artifact, via) }); err != nil {
+			if err := ask(ctx, "oci source", artifact.URL, func(ctx context.Context) error {
+				return verifyOCI(ctx, artifact, via, authn.DefaultKeychain)
+			}); err != nil {
 				return err
 			}
 		}
@@ -91,8 +93,8 @@ func hasVersion(refs []byte, versions string) error {
 	return fmt.Errorf("it has no tag in the range %s", versions)
 }
 
-// ask bounds a request to a server, and turns its error into a fault that names the address.
-func (s Source) ask(ctx context.Context, address string, question func(context.Context) error) error {
+// ask bounds a request to a server, and turns its error into a fault that names the server's title and address.
+func ask(ctx context.Context, title, address string, question func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, verifyTime)
 	defer cancel()
 	err := oci.WithoutURL(question(ctx))
@@ -101,7 +103,7 @@ func (s Source) ask(ctx context.Context, address string, question func(context.C
 			"address, for oci --source-insecure")
 	}
 	if err != nil {
-		return oci.Unreadable(fmt.Errorf("%s source %s: %w", s.Kind, oci.Redacted(address), err))
+		return oci.Unreadable(fmt.Errorf("%s %s: %w", title, oci.Redacted(address), err))
 	}
 	return nil
 }
@@ -173,7 +175,7 @@ type noBranchError struct{ branch string }
 func (e *noBranchError) Error() string { return "it has no branch " + e.branch }
 
 // verifyOCI requests the artifact's manifest.
-func verifyOCI(ctx context.Context, artifact flux.OCIArtifact, via http.RoundTripper) error {
+func verifyOCI(ctx context.Context, artifact flux.OCIArtifact, via http.RoundTripper, keys authn.Keychain) error {
 	var opts []name.Option
 	if artifact.Insecure {
 		opts = append(opts, name.Insecure)
@@ -189,7 +191,6 @@ func verifyOCI(ctx context.Context, artifact flux.OCIArtifact, via http.RoundTri
 	if artifact.Digest != "" {
 		reference = repo.Digest(artifact.Digest)
 	}
-	keys := remote.WithAuthFromKeychain(authn.DefaultKeychain)
-	_, err = remote.Get(reference, remote.WithContext(ctx), remote.WithTransport(via), keys)
+	_, err = remote.Get(reference, remote.WithContext(ctx), remote.WithTransport(via), remote.WithAuthFromKeychain(keys))
 	return err
 }

@@ -25,6 +25,9 @@ const (
 
 // judge derives the state from an observation, and from the objects of the report.
 func judge(seen up.Outlook, r Report) (State, string) {
+	if seen.Management.Installed {
+		return judgeObjects(r.Management, r.Unknown, Up, "the existing cluster is a management cluster")
+	}
 	if seen.SelfManagedBootstrapNotChecked() {
 		return judgeObjects(r.Management, r.Unknown, Up, "the management cluster manages itself; not checked: whether "+
 			"a bootstrap cluster is left")

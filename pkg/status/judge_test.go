@@ -43,6 +43,9 @@ func TestJudge(t *testing.T) {
 	}{
 		"all of it is ready": {up.Outlook{Stage: up.SelfManaged},
 			Report{Management: of("Ready")}, Up, ""},
+		"an installed cluster": {up.Outlook{Stage: up.Refused, Refusal: foreign, Observation: clusters.Observation{
+			Management: clusters.ManagementSide{State: clusters.ManagementEmpty, Installed: true}}},
+			Report{Management: of("Ready")}, Up, ""},
 		"something is progressing": {up.Outlook{Stage: up.SelfManaged},
 			Report{Management: of("Progressing")}, Progressing, fault.StatusProgressing},
 		"something has given up": {up.Outlook{Stage: up.SelfManaged},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	appsv1 "k8s.io/api/apps/v1"
@@ -58,7 +57,7 @@ func (c changes) compare(ctx context.Context, o clusters.Observation, v verdict,
 	}
 	if last.Values == nil { // no earlier run has applied values of this cluster
 		c.reportShellValues(report)
-		return c.environment, refuseChanges(downgrades, c.allowed)
+		return c.environment, environment.RefuseRemovals(downgrades, c.allowed)
 	}
 	machines, err := c.machines(ctx, o, v, authority)
 	if err != nil {
@@ -80,7 +79,7 @@ func (c changes) compare(ctx context.Context, o clusters.Observation, v verdict,
 	} else {
 		valueChanges = c.identityChanges(o, valueChanges)
 	}
-	return applied, refuseChanges(slices.Concat(valueChanges, downgrades), c.allowed)
+	return applied, environment.RefuseRemovals(slices.Concat(valueChanges, downgrades), c.allowed)
 }
 
 // effectiveValues returns the environment that this run applies. Only a built cluster keeps stored values.
@@ -132,24 +131,6 @@ func compareError(authority *kube.Cluster, err error) error {
 	return fault.Wrap(fmt.Errorf("compare with the values that the last run gave the %s cluster: %w", authority.Name,
 		err), fault.CodeOr(err, fault.ClusterUnreachable),
 		cmp.Or(fault.HintOf(err), "Run the same command again when the cluster can be read."))
-}
-
-// refuseChanges returns an error for the changes that remove something and that the user did not allow.
-func refuseChanges(changes []environment.Change, allowed []string) error {
-	var removals, keys []string
-	for _, c := range changes {
-		if c.TakesAway != "" && !slices.Contains(allowed, c.Key) {
-			removals = append(removals, fmt.Sprintf("%s (%s)", c, c.TakesAway))
-			keys = append(keys, c.Key)
-		}
-	}
-	if len(keys) == 0 {
-		return nil
-	}
-	return fault.New(fault.ChangeRefused, "this run would remove, replace or downgrade parts of the cluster: "+
-		strings.Join(removals, "; "),
-		"Nothing was changed. Use the last values again, or allow the change: --allow-changes "+
-			strings.Join(keys, ",")+".")
 }
 
 // lastApplied returns the values that the last run applied to a cluster, and the parts that this run would downgrade.

@@ -53,7 +53,7 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	values, err := u.environment.Changes(last)
-	if err := refuseChanges(values, nil); fault.CodeOf(err) != fault.ChangeRefused ||
+	if err := environment.RefuseRemovals(values, nil); fault.CodeOf(err) != fault.ChangeRefused ||
 		!strings.Contains(err.Error(), "cluster.worker.replicas: 2 -> 0 (fewer workers)") {
 		t.Errorf("fewer workers: %v", err)
 	}

@@ -25,9 +25,9 @@ func (o Outlook) SelfManagedBootstrapNotChecked() bool {
 }
 
 // Holder returns the cluster that holds the definition, or that will hold it first: the management cluster if it alone
-// holds an active definition, else the bootstrap cluster. Nil if that one does not answer.
+// holds an active definition or was installed, else the bootstrap cluster. Nil if that one does not answer.
 func (o Outlook) Holder() *kube.Cluster {
-	if o.Stage == SelfManaged ||
+	if o.Stage == SelfManaged || o.Management.Installed ||
 		o.Management.State == clusters.ManagementActive && o.Bootstrap.State != clusters.BootstrapActive {
 		return o.Management.Cluster
 	}

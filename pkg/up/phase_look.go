@@ -2,7 +2,9 @@ package up
 
 import (
 	"context"
+	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
@@ -33,6 +35,9 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
+	if err := l.checkSocket(ctx, o, v, applied, report); err != nil {
+		return err
+	}
 	l.apply(applied)
 	if v.warning != "" {
 		report.Warn("%s", v.warning)
@@ -40,6 +45,21 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	*l.resumes = resumes(o, v, l.decider.BootstrapKubeconfig != "")
 	report.Progress("%s", v.reason)
 	return l.decider.UseAndSave(o)
+}
+
+// checkSocket refuses a bootstrap cluster of the user's own whose nodes lack the Docker socket, if the provider for
+// Docker is about to run in it.
+func (l look) checkSocket(ctx context.Context, o clusters.Observation, v verdict, applied *environment.Environment,
+	report pipeline.Reporter) error {
+	if l.decider.BootstrapKubeconfig == "" || o.Bootstrap.Cluster == nil || v.decision != beforePivot {
+		return nil
+	}
+	socket, err := applied.BootstrapDockerSocket()
+	if err != nil || socket == "" {
+		return err
+	}
+	return bootstrap.SocketCheck{Cluster: l.cluster, Bound: time.Minute, Every: time.Second}.Run(ctx,
+		o.Bootstrap.Cluster, report)
 }
 
 // resumes reports whether an earlier run left something. given means that the bootstrap cluster is the user's own: it

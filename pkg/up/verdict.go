@@ -64,6 +64,10 @@ type observation struct{ clusters.Observation }
 func judge(observed clusters.Observation, r request) verdict {
 	o := observation{observed}
 	switch {
+	case o.Management.Installed:
+		return verdict{decision: refuse, refusal: fault.New(fault.ClusterForeign, fmt.Sprintf("the management cluster "+
+			"%s at %s is an existing cluster of cluster-init install", r.cluster, o.Management.Cluster.Config.Host),
+			"Change it with cluster-init install "+r.environment+" --kubeconfig FILE.")}
 	case o.Bootstrap.State == clusters.BootstrapForeign:
 		return verdict{decision: refuse, refusal: o.Bootstrap.Err}
 	case fault.CodeOf(o.MachinesErr) == fault.ClusterForeign:

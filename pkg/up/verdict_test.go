@@ -499,3 +499,17 @@ func TestTheHolderOfTheDefinition(t *testing.T) {
 		}
 	}
 }
+
+// `up` has nothing to build from in an existing cluster that `install` made a management cluster.
+func TestAnInstalledClusterIsRefused(t *testing.T) {
+	o := seen(clusters.BootstrapAbsent, clusters.ManagementEmpty)
+	o.Management.Installed = true
+	v := judge(o, thisRun)
+	if v.decision != refuse || fault.CodeOf(v.refusal) != fault.ClusterForeign ||
+		!strings.Contains(fault.HintOf(v.refusal), "cluster-init install env") {
+		t.Errorf("%s: %v", v.decision, v.refusal)
+	}
+	if (Outlook{Observation: o, Stage: Refused}).Holder() != o.Management.Cluster {
+		t.Error("it does not hold its own values")
+	}
+}

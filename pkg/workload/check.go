@@ -37,11 +37,15 @@ func (c Cluster) Check(ctx context.Context) error {
 }
 
 // checkManagement refuses a management cluster that does not hold its own definition, or is not ready. It returns its
-// Cluster.
+// Cluster. That is nil for an existing cluster that became a management cluster.
 func (c Cluster) checkManagement(ctx context.Context) (*clusterv1.Cluster, error) {
+	of, err := rollout.Installed(ctx, c.Management)
+	if err != nil || of == owned.SuspendedFor(c.Self.Namespace, c.Self.Name) {
+		return nil, err
+	}
 	read, self := &unstructured.Unstructured{}, &clusterv1.Cluster{}
 	read.SetGroupVersionKind(clusterv1.GroupVersion.WithKind(clusterv1.ClusterKind))
-	err := c.Management.Get(ctx, c.Self.object(), read)
+	err = c.Management.Get(ctx, c.Self.object(), read)
 	if err == nil {
 		err = runtime.DefaultUnstructuredConverter.FromUnstructured(read.Object, self)
 	}
@@ -176,6 +180,9 @@ func refusesIgnition(k *kustomizev1.Kustomization) bool {
 // controllers, which are pods, could not reach them.
 func (c Cluster) checkNetworks(self *clusterv1.Cluster) error {
 	var problems []error
+	if self == nil { // which networks it has is not known
+		return nil
+	}
 	for _, machines := range c.Machines {
 		for _, cidr := range slices.Concat(self.Spec.ClusterNetwork.Pods.CIDRBlocks,
 			self.Spec.ClusterNetwork.Services.CIDRBlocks) {

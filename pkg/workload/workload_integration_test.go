@@ -249,6 +249,14 @@ func refuses(t *testing.T) {
 	}
 	refused("a provider is not ready, another takes no Ignition", "component capd of the management cluster "+
 		"management/mgmt is not ready", "which the component cabpk of the management cluster management/mgmt does not take")
+	shared.Remove(ctx, t, own)
+	installed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: environment.ValuesName,
+		Annotations: map[string]string{owned.InstalledAnnotation: self.String()}}}
+	shared.Create(ctx, t, installed)
+	refused("an existing cluster, which has no Cluster of its own", "component capd of the management cluster")
+	shared.Patch(ctx, t, installed, `{"metadata":{"annotations":{"cluster-init.io/installed":"other/cluster"}}}`)
+	refused("installed for another one", "does not hold its own Cluster management/mgmt")
+	shared.Remove(ctx, t, installed)
 }
 
 // A cluster is given what belongs to the place of its management cluster, and keeps its own values and its key.

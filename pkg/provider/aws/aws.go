@@ -21,13 +21,19 @@ type Provider struct{ environment *environment.Environment }
 // New returns the provider of an environment's machines.
 func New(env *environment.Environment) Provider { return Provider{environment: env} }
 
-var _ provider.Provider = Provider{}
+var (
+	_ provider.Provider        = Provider{}
+	_ provider.UserDataLimiter = Provider{}
+)
 
 // Place is AWS.
 func (Provider) Place() string { return "AWS" }
 
 // ReachesEngine is false.
 func (Provider) ReachesEngine() bool { return false }
+
+// UserDataLimit follows EC2's API: 16 KiB before base64.
+func (Provider) UserDataLimit() int { return 16 << 10 }
 
 // Preflight checks what the cluster needs, with the environment's credentials. A profile without keys stands for the
 // role of the machine that the provider will run on: nothing can be checked from here.

@@ -28,13 +28,19 @@ func New(env *environment.Environment) Provider {
 	return Provider{environment: env, session: &session{}}
 }
 
-var _ provider.Provider = Provider{}
+var (
+	_ provider.Provider        = Provider{}
+	_ provider.UserDataLimiter = Provider{}
+)
 
 // Place is OpenStack.
 func (Provider) Place() string { return "OpenStack" }
 
 // ReachesEngine is false.
 func (Provider) ReachesEngine() bool { return false }
+
+// UserDataLimit follows Nova's API: 65535 bytes in base64.
+func (Provider) UserDataLimit() int { return 65535 / 4 * 3 }
 
 // Preflight logs in to the environment's cloud and checks what the cluster needs.
 func (p Provider) Preflight(ctx context.Context, report provider.Reporter) error {

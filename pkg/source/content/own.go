@@ -42,12 +42,8 @@ func Own(fsys fs.FS, profile map[string][]byte, dir string, paths []string) (map
 	o := ownReader{dir: dir, root: root, files: map[string][]byte{}}
 	var problems []error
 	usable := map[string]bool{} // by name of the folder
-	for _, p := range slices.Compact(slices.Sorted(slices.Values(paths))) {
-		inside, ours := strings.CutPrefix(path.Clean(p), componentsDir+"/")
+	for _, inside := range ownPaths(root, paths) {
 		name, _, _ := strings.Cut(inside, "/")
-		if _, err := os.Lstat(filepath.Join(root, name)); !ours || errors.Is(err, fs.ErrNotExist) {
-			continue // of the content, or missing: that is found where all paths are
-		}
 		if _, known := usable[name]; !known {
 			err := cmp.Or(o.collision(fsys, profile, name), o.walk(name))
 			problems, usable[name] = append(problems, err), err == nil
@@ -62,6 +58,30 @@ func Own(fsys fs.FS, profile map[string][]byte, dir string, paths []string) (map
 	all := maps.Clone(o.files)
 	maps.Copy(all, profile)
 	return all, nil
+}
+
+// OwnFolders returns the subfolders of the user's folder dir that Own would take for paths, by name.
+func OwnFolders(dir string, paths []string) []string {
+	var names []string
+	for _, inside := range ownPaths(dir, paths) {
+		name, _, _ := strings.Cut(inside, "/")
+		names = append(names, name)
+	}
+	return slices.Compact(names)
+}
+
+// ownPaths returns those paths of components that the folder root has, below kustomize-components. All others are of
+// the content, or missing: that is found where all paths are.
+func ownPaths(root string, paths []string) []string {
+	var found []string
+	for _, p := range slices.Compact(slices.Sorted(slices.Values(paths))) {
+		inside, ours := strings.CutPrefix(path.Clean(p), componentsDir+"/")
+		name, _, _ := strings.Cut(inside, "/")
+		if _, err := os.Lstat(filepath.Join(root, name)); ours && !errors.Is(err, fs.ErrNotExist) {
+			found = append(found, inside)
+		}
+	}
+	return found
 }
 
 // ownReader reads a user's components.

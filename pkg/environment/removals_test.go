@@ -1,4 +1,4 @@
-package up
+package environment_test
 
 import (
 	"strings"
@@ -30,7 +30,7 @@ func TestWhatTakesAwayIsRefused(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			err := refuseChanges(tc.changes, tc.allowed)
+			err := environment.RefuseRemovals(tc.changes, tc.allowed)
 			if len(tc.named) == 0 {
 				if err != nil {
 					t.Errorf("refused: %v", err)

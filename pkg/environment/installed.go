@@ -1,0 +1,42 @@
+package environment
+
+import (
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+// Installed reports whether the environment was loaded with Options.Installed.
+func (e *Environment) Installed() bool { return e.installed }
+
+// SelfName is the value of owned.InstalledAnnotation for the environment.
+func (e *Environment) SelfName() string {
+	return owned.SuspendedFor(e.ClusterNamespace(), e.ClusterName())
+}
+
+// AsInstalled returns the environment as `install` applies it to an existing cluster.
+func (e *Environment) AsInstalled() (*Environment, error) {
+	installed := *e
+	installed.installed = true
+	return installed.WithOverrides(withoutMachines())
+}
+
+// withoutMachines are the values of a management cluster that exists already: its nodes have their network, their cloud
+// controller and their volumes from whoever made it.
+func withoutMachines() map[string]any {
+	off := map[string]any{}
+	for _, name := range []string{"cluster", "cni", "cloud-provider", "cinder-csi"} {
+		off[name] = map[string]any{"enabled": false}
+	}
+	return map[string]any{"components": off}
+}
+
+// checkNoCluster refuses a definition of the management cluster itself: nothing made its machines by that definition.
+func (e *Environment) checkNoCluster() error {
+	if !e.enabled(Management, "cluster") {
+		return nil
+	}
+	const enabled = "components.cluster.enabled"
+	return fault.New(fault.ValuesInvalid, e.whence(enabled)+"component \"cluster\" is enabled, and an existing cluster "+
+		"has no definition of its own ("+enabled+")",
+		"Leave "+enabled+" out. To build a cluster that manages itself: cluster-init up.")
+}

@@ -1,0 +1,210 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+)
+
+// checkOwner refuses a cluster that has the release of another management cluster, or of one that `up` builds.
+func (r *Run) checkOwner(ctx context.Context) error {
+	by, _, err := rollout.Occupied(ctx, r.cluster)
+	if err != nil {
+		return err
+	}
+	if by != "" && by != r.Cluster {
+		return fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster has the release of the management cluster %s", by),
+			"A cluster has one release: change it with its own environment.")
+	}
+	of, err := rollout.Installed(ctx, r.cluster)
+	if err != nil {
+		return err
+	}
+	self := r.Environment.SelfName()
+	if of == self {
+		return nil
+	}
+	if by != "" {
+		return fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster has values of the management cluster %s that "+
+			"install did not store", by), "If cluster-init up builds or has built it: cluster-init up "+r.Argument+".")
+	}
+	own, err := clusters.Own(ctx, r.cluster, r.Scope)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the Cluster %s: %w", self, err)
+	case own != nil:
+		return fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster holds the Cluster %s: cluster-init up builds or "+
+			"has built it", self), "Change it with cluster-init up "+r.Argument+".")
+	}
+	release := &metav1.PartialObjectMetadata{}
+	release.SetGroupVersionKind(schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2",
+		Kind: "HelmRelease"})
+	release.Namespace, release.Name = flux.Namespace, flux.ReleaseName
+	exists, err := r.cluster.Exists(ctx, release)
+	if err != nil || !exists {
+		return err
+	}
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("the HelmRelease %s/%s is not of install for %s",
+		flux.Namespace, flux.ReleaseName, self),
+		"Delete it with what made it, or take another cluster.")
+}
+
+// definedBy returns definitions by which an installed component is recognized, wherever its controllers run.
+func (r *Run) definedBy(component string) []string {
+	if component != r.Environment.InfraProvider() {
+		return map[string][]string{
+			"cert-manager": {"certificates.cert-manager.io"},
+			"capi":         {"clusters.cluster.x-k8s.io"},
+			"cabpk": {"kubeadmconfigs.bootstrap.cluster.x-k8s.io",
+				"kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"},
+			"cabpr": {"rke2configs.bootstrap.cluster.x-k8s.io", "rke2controlplanes.controlplane.cluster.x-k8s.io"},
+			"orc":   {"images.openstack.k-orc.cloud"},
+		}[component]
+	}
+	var names []string
+	for _, kind := range r.world.Provider.Kinds() {
+		names = append(names, kind.Resource+"."+kind.Group)
+	}
+	return names
+}
+
+// checkForeign refuses components that something else has installed: two owners would undo each other's changes.
+func (r *Run) checkForeign(ctx context.Context) error {
+	components, err := r.Environment.Components(environment.Management)
+	if err != nil {
+		return err
+	}
+	made, err := r.kustomizations(ctx)
+	if err != nil {
+		return err
+	}
+	values := r.Environment.Values(environment.Management)
+	var found []string
+	for _, component := range components {
+		for _, definition := range r.definedBy(component.Name) {
+			if err := r.find(ctx, crdKind(), client.ObjectKey{Name: definition}, made.applied, &found); err != nil {
+				return err
+			}
+		}
+		for _, namespace := range namespacesOf(values, component.Name) {
+			list := metadataList(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+			if err := r.cluster.List(ctx, list, client.InNamespace(namespace)); err != nil {
+				return fmt.Errorf("list the Deployments of %s: %w", namespace, err)
+			}
+			for i := range list.Items {
+				if !made.applied(&list.Items[i]) {
+					found = append(found, "Deployment "+namespace+"/"+list.Items[i].Name)
+				}
+			}
+		}
+	}
+	for _, name := range flux.Controllers() {
+		key := client.ObjectKey{Namespace: flux.Namespace, Name: name}
+		if err := r.find(ctx, appsv1.SchemeGroupVersion.WithKind("Deployment"), key, appliedByUs, &found); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"kustomizations.kustomize.toolkit.fluxcd.io", "helmreleases.helm.toolkit.fluxcd.io"} {
+		if err := r.find(ctx, crdKind(), client.ObjectKey{Name: name}, appliedByUs, &found); err != nil {
+			return err
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	slices.Sort(found)
+	return fault.New(fault.ClusterForeign, "the cluster has components that install did not make: "+
+		strings.Join(slices.Compact(found), ", "),
+		"Remove them with what made them, or take another cluster. install does not take over Flux, cert-manager or "+
+			"Cluster API from another owner.")
+}
+
+// find adds an object to found if it exists and is not ours.
+func (r *Run) find(ctx context.Context, kind schema.GroupVersionKind, key client.ObjectKey,
+	ours func(metav1.Object) bool, found *[]string) error {
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(kind)
+	o.Namespace, o.Name = key.Namespace, key.Name
+	exists, err := r.cluster.Exists(ctx, o)
+	if err == nil && exists && !ours(o) {
+		*found = append(*found, kind.Kind+" "+strings.TrimPrefix(key.String(), "/"))
+	}
+	return err
+}
+
+func crdKind() schema.GroupVersionKind {
+	return apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
+}
+
+func metadataList(kind schema.GroupVersionKind) *metav1.PartialObjectMetadataList {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	return list
+}
+
+// appliedByUs reports whether this program has applied an object itself, as it does Flux.
+func appliedByUs(o metav1.Object) bool {
+	return slices.ContainsFunc(o.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager == kube.FieldOwner && f.Operation == metav1.ManagedFieldsOperationApply
+	})
+}
+
+// made are the names of the Kustomizations that the release of the cluster made.
+type made map[string]bool
+
+func (r *Run) kustomizations(ctx context.Context) (made, error) {
+	list := metadataList(kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind))
+	err := r.cluster.List(ctx, list, client.InNamespace(flux.Namespace), client.MatchingLabels(rollout.ReleaseLabels()))
+	names := made{}
+	for _, k := range list.Items {
+		names[k.Name] = true
+	}
+	if apimeta.IsNoMatchError(err) {
+		return names, nil
+	}
+	return names, err
+}
+
+// applied reports whether one of the Kustomizations has applied an object.
+func (m made) applied(o metav1.Object) bool {
+	labels, group := o.GetLabels(), kustomizev1.GroupVersion.Group
+	return labels[group+"/namespace"] == flux.Namespace && m[labels[group+"/name"]]
+}
+
+// namespacesOf returns the namespaces of a component, without those that every cluster has.
+func namespacesOf(values map[string]any, component string) []string {
+	components, _ := values["components"].(map[string]any)
+	fields, _ := components[component].(map[string]any)
+	list, _ := fields["namespaces"].([]any)
+	var namespaces []string
+	for _, each := range list {
+		if name, is := each.(string); is && name != "kube-system" && name != "default" {
+			namespaces = append(namespaces, name)
+		}
+	}
+	return namespaces
+}
+
+// ofComponents returns the changes of components: an installed cluster has no machines that other changes could
+// replace.
+func ofComponents(changes []environment.Change) []environment.Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c environment.Change) bool {
+		return !strings.HasPrefix(c.Key, "components")
+	})
+}
