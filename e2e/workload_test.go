@@ -5,26 +5,30 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
 const workloadName = "workload"
 
-// workload makes a workload cluster of one machine in Ignition format. The run is killed and run again. Its node is
-// ready, so it has a pod network. Then it is deleted, and nothing of it is left.
+// workload makes a workload cluster of one machine in Ignition format, with Flux in it. The run is killed and run again.
+// Its node is ready, so it has a pod network. Then it is deleted, and nothing of it is left.
 func (l lab) workload(t *testing.T, management cluster) {
 	in := []string{"--in", l.name}
 	own := workloadName + "/" + workloadName
 	apply := append([]string{"workload", "apply", environmentName, "--name", workloadName, "--namespace", workloadName,
-		"--bundle", l.bundle, "--set", "cluster.bootstrap_format=ignition"}, in...)
+		"--bundle", l.bundle, "--set", "cluster.bootstrap_format=ignition",
+		"--set", "components.flux.enabled=true"}, in...)
 	if killed, code := l.killAt(t, func(e event.Event) bool {
 		return e.Type == event.Progress && strings.Contains(e.Message, "applied the HelmRelease")
 	}, apply...); !killed {
@@ -34,7 +38,7 @@ func (l lab) workload(t *testing.T, management cluster) {
 		t.Fatalf("workload apply ended with %d", code)
 	}
 	management.isIgnition(t, workloadName)
-	l.hasReadyNode(t, own)
+	l.hasReadyNode(t, own).hasFlux(t)
 	if code, out := l.run(t, append([]string{"workload", "status", own}, in...)...); code != 0 ||
 		!strings.Contains(out, own+": Ready") {
 		t.Errorf("workload status ended with %d: %s", code, out)
@@ -89,8 +93,8 @@ func (c cluster) isIgnition(t *testing.T, namespace string) {
 	}
 }
 
-// hasReadyNode sees the node of a workload cluster through the kubeconfig that the CLI prints.
-func (l lab) hasReadyNode(t *testing.T, workload string) {
+// hasReadyNode sees the node of a workload cluster through the kubeconfig that the CLI prints, and returns the cluster.
+func (l lab) hasReadyNode(t *testing.T, workload string) cluster {
 	t.Helper()
 	printed, err := l.command(t.Context(), "kubeconfig", l.name, "--workload", workload).Output()
 	if err != nil {
@@ -100,7 +104,26 @@ func (l lab) hasReadyNode(t *testing.T, workload string) {
 	if err := os.WriteFile(file, printed, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if n := connect(t, file).readyNodes(t.Context()); n != 1 {
+	inside := connect(t, file)
+	if n := inside.readyNodes(t.Context()); n != 1 {
 		t.Errorf("%d nodes are ready, want 1", n)
+	}
+	return inside
+}
+
+// hasFlux sees the controllers of Flux, and no more, available in a cluster.
+func (c cluster) hasFlux(t *testing.T) {
+	t.Helper()
+	var all appsv1.DeploymentList
+	if err := c.List(t.Context(), &all, client.InNamespace(flux.Namespace)); err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Items) != len(flux.Controllers()) {
+		t.Errorf("%d Deployments in %s, want %v", len(all.Items), flux.Namespace, flux.Controllers())
+	}
+	for _, d := range all.Items {
+		if d.Status.AvailableReplicas != 1 || !slices.Contains(flux.Controllers(), d.Name) {
+			t.Errorf("Deployment %s has %d available replicas", d.Name, d.Status.AvailableReplicas)
+		}
 	}
 }

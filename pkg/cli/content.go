@@ -78,12 +78,15 @@ func checkCheckout(environment string) error {
 	}
 }
 
-// publishOptions returns what up publishes from fsys. A repository needs no profile of a bundle: it has these
-// components itself.
+// publishOptions returns what up publishes from fsys, for what both clusters apply. A repository needs no profile of a
+// bundle: it has these components itself.
 func (o *contentOptions) publishOptions(env *environment.Environment, fsys fs.FS, opened *bundle.Bundle) (
 	*environment.Environment, content.PublishOptions, error) {
 	env, options, err := publishOptions(env, fsys, opened)
 	if err != nil {
+		return nil, options, err
+	}
+	if options.Paths, err = env.AppliedPaths(); err != nil {
 		return nil, options, err
 	}
 	if o.folder != "" {

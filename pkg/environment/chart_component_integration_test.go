@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
@@ -34,6 +36,17 @@ func TestObjectsOfAChartAreTaken(t *testing.T) {
 		for _, object := range chartObjects(t, env, name, nil) {
 			if err := cluster.Create(ctx, object, client.FieldValidation("Strict")); err != nil {
 				t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+			}
+		}
+	}
+	// The same for those of a workload cluster, with Flux in it.
+	if err := cluster.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"kubeadm-capd", "kubeadm-capo", "rke2-capd"} {
+		for _, object := range insideObjects(t, load(t, withInside(t, name))) {
+			if err := cluster.Create(ctx, object, client.DryRunAll, client.FieldValidation("Strict")); err != nil {
+				t.Errorf("%s: %s %s: %v", name, object.GetKind(), object.GetName(), err)
 			}
 		}
 	}

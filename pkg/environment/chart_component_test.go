@@ -216,14 +216,6 @@ func TestNameOfAChart(t *testing.T) {
 	}
 }
 
-func TestChartInAWorkloadClusterIsRefused(t *testing.T) {
-	_, err := environment.Load(t.Context(), asWorkload(environment.Options{Name: "kubeadm-capd",
-		Content: clusterinit.Content(), Sets: withChart("components.one.workload=true")}))
-	if fault.CodeOf(err) != fault.ValuesInvalid || !strings.Contains(err.Error(), "is not supported in a workload") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // Over http a chart comes only where the user accepts it, and says so; a registry is asked without TLS then.
 func TestChartOverHTTP(t *testing.T) {
 	for url, insecure := range map[string]bool{"http://charts.example.org": false, "oci://charts.example.org": true} {

@@ -1,8 +1,27 @@
 package environment
 
-// ComponentPaths returns the folders of the content that any phase uses. Only what these refer to must be fetched.
+import (
+	"slices"
+	"strings"
+)
+
+// ComponentPaths returns the folders of the content that are published: those of AppliedPaths, and those that the
+// environment of a management cluster has for workload clusters. Only what these refer to must be fetched.
 func (e *Environment) ComponentPaths() ([]string, error) {
-	seen := map[string]bool{}
+	paths, err := e.AppliedPaths()
+	if err != nil || e.workload {
+		return paths, err
+	}
+	for _, path := range e.workloadPaths() {
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
+}
+
+// AppliedPaths returns the folders of the content that any phase applies.
+func (e *Environment) AppliedPaths() ([]string, error) {
 	var paths []string
 	for _, phase := range e.phases() {
 		components, err := e.Components(phase)
@@ -10,11 +29,27 @@ func (e *Environment) ComponentPaths() ([]string, error) {
 			return nil, err
 		}
 		for _, c := range components {
-			if c.Source == ReleaseName && !seen[c.Path] { // otherwise Flux reads it from another repository
-				seen[c.Path] = true
+			// Flux reads others from another repository.
+			if c.Source == ReleaseName && !slices.Contains(paths, c.Path) {
 				paths = append(paths, c.Path)
 			}
 		}
 	}
 	return paths, nil
+}
+
+// workloadPaths returns the folders of the components that are workload-only. It leaves out a path that is a template: it
+// depends on the values of the workload cluster.
+func (e *Environment) workloadPaths() []string {
+	components, _ := e.settled[e.lasting()]["components"].(map[string]any)
+	var paths []string
+	for _, name := range sortedKeys(components) {
+		component, _ := components[name].(map[string]any)
+		path, _ := component["path"].(string) // a component with none has a chart or a repository
+		if component["enabled"] == "workload-only" && component["repo"] == nil && path != "" &&
+			!strings.Contains(path, "{{") {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }

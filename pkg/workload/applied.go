@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,13 +22,21 @@ import (
 )
 
 // deleteApplied deletes what Flux applied for the cluster in its namespace and what the Cluster did not own: server
-// groups, credentials. Secrets are last: controllers may need them to delete the rest.
+// groups, credentials, releases of charts. Secrets are last: controllers may need them to delete the rest.
 func (d Deletion) deleteApplied(ctx context.Context, report pipeline.Reporter) error {
 	applied, err := d.applied(ctx)
 	if err != nil {
 		return err
 	}
-	isSecret := func(o client.Object) bool { return o.GetObjectKind().GroupVersionKind().Kind == "Secret" }
+	charts, err := d.chartReleases(ctx) // a chart that was disabled later is in no inventory
+	if err != nil {
+		return err
+	}
+	kindOf := func(o client.Object) string { return o.GetObjectKind().GroupVersionKind().Kind }
+	applied = append(slices.DeleteFunc(applied, func(o client.Object) bool {
+		return kindOf(o) == helmv2.HelmReleaseKind && d.Key.isChart(o.GetName())
+	}), charts...)
+	isSecret := func(o client.Object) bool { return kindOf(o) == "Secret" }
 	secrets := slices.DeleteFunc(slices.Clone(applied), func(o client.Object) bool { return !isSecret(o) })
 	others := slices.DeleteFunc(applied, isSecret)
 	for _, objects := range [][]client.Object{others, secrets} {

@@ -67,11 +67,11 @@ func TestForeignObjectsAreRefused(t *testing.T) {
 	}
 }
 
-func shop(t *testing.T) *environment.Environment {
+func shop(t *testing.T, sets ...string) *environment.Environment {
 	t.Helper()
 	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Workload: true,
 		Content: clusterinit.Content(), Variables: func(string) (string, bool) { return "", false },
-		Sets: []string{"cluster.name=shop", "cluster.namespace=team-a"}})
+		Sets: append(sets, "cluster.name=shop", "cluster.namespace=team-a")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -18,6 +19,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
@@ -95,6 +97,8 @@ func (d Deletion) Run(ctx context.Context, report pipeline.Reporter) error {
 		kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind),
 		sourcev1.GroupVersion.WithKind(sourcev1.GitRepositoryKind),
 		sourcev1.GroupVersion.WithKind(sourcev1.OCIRepositoryKind),
+		sourcev1.GroupVersion.WithKind(sourcev1.HelmRepositoryKind),
+		sourcev1.GroupVersion.WithKind(sourcev1.HelmChartKind),
 		corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"),
 	} {
 		if err := d.deleteAll(ctx, kind); err != nil {
@@ -110,8 +114,9 @@ func (d Deletion) Run(ctx context.Context, report pipeline.Reporter) error {
 	return nil
 }
 
-// suspend suspends the release first, which would undo the rest, then its Kustomizations. The HelmRelease stays
-// suspended: Helm uninstalls nothing then, and Run deletes the objects of the release itself.
+// suspend suspends the release first, which would undo the rest, then its Kustomizations and the HelmReleases of its
+// charts. The HelmReleases stay suspended: Helm uninstalls nothing then, neither in this cluster nor in the one that
+// goes away, and Run deletes the objects of the release itself.
 func (d Deletion) suspend(ctx context.Context) error {
 	list, err := flux.Kustomizations(ctx, d.Management)
 	if err != nil {
@@ -125,7 +130,11 @@ func (d Deletion) suspend(ctx context.Context) error {
 			objects = append(objects, &list[i])
 		}
 	}
-	for _, o := range objects {
+	charts, err := d.chartReleases(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range append(objects, charts...) {
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":true}}`))
 		if err := client.IgnoreNotFound(d.Management.Patch(ctx, o, patch)); err != nil {
 			return fmt.Errorf("suspend %s of workload cluster %s: %w", o.GetName(), d.Key, err)
@@ -134,8 +143,27 @@ func (d Deletion) suspend(ctx context.Context) error {
 	return nil
 }
 
-// deleteAll deletes the objects of a kind that the release made, that `workload apply` made, and in which Helm keeps
-// the release.
+// chartReleases returns the HelmReleases of the components that are Helm charts.
+func (d Deletion) chartReleases(ctx context.Context) ([]client.Object, error) {
+	kind := helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind)
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	if err := d.Management.List(ctx, list, client.InNamespace(d.Key.Namespace),
+		client.MatchingLabels{owned.ClusterLabel: d.Key.Name}); err != nil {
+		return nil, fmt.Errorf("list the HelmReleases of workload cluster %s: %w", d.Key, err)
+	}
+	var found []client.Object
+	for i := range list.Items {
+		if o := &list.Items[i]; o.Name != d.Key.Name && d.Key.isChart(o.Name) {
+			o.SetGroupVersionKind(kind)
+			found = append(found, o)
+		}
+	}
+	return found, nil
+}
+
+// deleteAll deletes the objects of a kind that the release made, that `workload apply` made, in which Helm keeps the
+// release, and in which Flux keeps its chart and those of its components.
 func (d Deletion) deleteAll(ctx context.Context, kind schema.GroupVersionKind) error {
 	list := &metav1.PartialObjectMetadataList{} // Secrets without their content
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
@@ -147,7 +175,8 @@ func (d Deletion) deleteAll(ctx context.Context, kind schema.GroupVersionKind) e
 		o.SetGroupVersionKind(kind)
 		labels := o.GetLabels()
 		ofHelm := kind.Kind == "Secret" && labels["owner"] == "helm" && labels["name"] == d.Key.Name
-		if labels[Label] != d.Key.Name && !d.Key.made(o) && !ofHelm {
+		ofFlux := kind.Kind == sourcev1.HelmChartKind && d.Key.isChart(strings.TrimPrefix(o.GetName(), d.Key.Namespace+"-"))
+		if labels[Label] != d.Key.Name && !d.Key.made(o) && !ofHelm && !ofFlux {
 			continue
 		}
 		if err := client.IgnoreNotFound(d.Management.Delete(ctx, o)); err != nil {

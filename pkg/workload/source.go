@@ -31,36 +31,44 @@ type reference struct {
 	Name string `json:"name"`
 }
 
-// copySource reads the source of the management cluster's release, and returns its copy for a workload cluster.
-func copySource(ctx context.Context, management *kube.Cluster, to Key) (source, error) {
+// ownSources returns the sources of the chart and of the components of the management cluster's release.
+func ownSources(ctx context.Context, management *kube.Cluster) (chart, content reference, err error) {
 	var release helmv2.HelmRelease
 	own := client.ObjectKey{Namespace: flux.Namespace, Name: flux.ReleaseName}
 	if err := management.Get(ctx, own, &release); err != nil {
-		return source{}, fmt.Errorf("read the HelmRelease %s in the %s cluster: %w", own, management.Name, err)
+		return chart, content, fmt.Errorf("read the HelmRelease %s in the %s cluster: %w", own, management.Name, err)
 	}
 	var values struct {
 		Source reference `json:"source"`
 	}
 	if release.Spec.Values != nil {
 		if err := yaml.Unmarshal(release.Spec.Values.Raw, &values); err != nil {
-			return source{}, fmt.Errorf("read the values of the HelmRelease %s: %w", own, err)
+			return chart, content, fmt.Errorf("read the values of the HelmRelease %s: %w", own, err)
 		}
 	}
-	chart := reference{}
 	switch {
 	case release.Spec.ChartRef != nil:
 		chart = reference{release.Spec.ChartRef.Kind, release.Spec.ChartRef.Name}
 	case release.Spec.Chart != nil:
 		chart = reference{release.Spec.Chart.Spec.SourceRef.Kind, release.Spec.Chart.Spec.SourceRef.Name}
 	}
+	return chart, values.Source, nil
+}
+
+// copySource reads the source of the management cluster's release, and returns its copy for a workload cluster.
+func copySource(ctx context.Context, management *kube.Cluster, to Key) (source, error) {
+	chart, content, err := ownSources(ctx, management)
+	if err != nil {
+		return source{}, err
+	}
 	c := copier{management: management, to: to}
-	for _, r := range []reference{chart, values.Source} {
+	for _, r := range []reference{chart, content} {
 		if err := c.copy(ctx, r); err != nil {
 			return source{}, err
 		}
 	}
 	return source{fromGit: chart.Kind == sourcev1.GitRepositoryKind, chart: to.called(chart.Name),
-		content: reference{values.Source.Kind, to.called(values.Source.Name)}, objects: c.objects}, nil
+		content: reference{content.Kind, to.called(content.Name)}, objects: c.objects}, nil
 }
 
 // copier copies sources of flux-system into the namespace of a workload cluster.

@@ -49,6 +49,24 @@ func madeBy(key Key, component string) *kustomizev1.Kustomization {
 			SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "OCIRepository", Name: "s"}}}
 }
 
+// depot is the HelmRelease of the component depot, a chart.
+func depot(key Key) *helmv2.HelmRelease { return chartRelease(key, "depot") }
+
+// chartRelease is the HelmRelease of a component that is a chart.
+func chartRelease(key Key, component string) *helmv2.HelmRelease {
+	r, _ := flux.HelmRelease(flux.Release{Namespace: key.Namespace, Name: key.Name + "." + component, Chart: component})
+	r.Labels = map[string]string{owned.ClusterLabel: key.Name}
+	return r
+}
+
+// helmChart is what helm-controller makes for it. It has no label.
+func helmChart(key Key) *sourcev1.HelmChart {
+	return &sourcev1.HelmChart{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace,
+		Name: key.Namespace + "-" + depot(key).Name}, Spec: sourcev1.HelmChartSpec{Chart: "depot",
+		Interval:  metav1.Duration{Duration: time.Minute},
+		SourceRef: sourcev1.LocalHelmChartSourceReference{Kind: "HelmRepository", Name: key.called("depot")}}}
+}
+
 // The tests of a management cluster: the kind Cluster is defined once for all of them.
 func TestWorkloadClusters(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -74,9 +92,16 @@ func deletesAll(t *testing.T) {
 		stored.Namespace, stored.Name = key.Namespace, "sh.helm.release.v1."+key.Name+".v1"
 		stored.Labels = map[string]string{"owner": "helm", "name": key.Name}
 		login := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.called("cloud-config")}}
-		k := madeBy(key, "cluster")
-		shared.Create(ctx, t, release(key), k, source, values, stored, login,
-			fluxserver.NewCluster(key.Namespace, key.Name))
+		k, chart := madeBy(key, "cluster"), madeBy(key, "depot")
+		repository := &sourcev1.HelmRepository{ObjectMeta: chart.ObjectMeta,
+			Spec: sourcev1.HelmRepositorySpec{URL: "https://charts.example.org"}}
+		shared.Create(ctx, t, release(key), k, chart, source, values, stored, login, repository, depot(key),
+			chartRelease(key, "disabled"), helmChart(key), fluxserver.NewCluster(key.Namespace, key.Name))
+		chart.Status.Inventory = &kustomizev1.ResourceInventory{Entries: []kustomizev1.ResourceRef{
+			{ID: key.Namespace + "_" + depot(key).Name + "_helm.toolkit.fluxcd.io_HelmRelease", Version: "v2"}}}
+		if err := shared.Client.Status().Update(ctx, chart); err != nil {
+			t.Fatal(err)
+		}
 		k.Status.Inventory = &kustomizev1.ResourceInventory{Entries: []kustomizev1.ResourceRef{
 			{ID: key.Namespace + "_" + key.Name + "_cluster.x-k8s.io_Cluster", Version: "v1beta2"},
 			{ID: key.Namespace + "_" + login.Name + "__Secret", Version: "v1"},
@@ -91,11 +116,23 @@ func deletesAll(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Name != "shop" || !list[0].Release || list[0].State == Ready {
 		t.Errorf("listed %+v, %v", list, err)
 	}
+	// Helm must not uninstall anything from a cluster that goes away.
+	if err := deletion(shop).suspend(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []Key{shop, till} {
+		var is helmv2.HelmRelease
+		if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(depot(key)), &is); err != nil ||
+			is.Spec.Suspend != (key == shop) {
+			t.Errorf("%s: suspended %t, %v", is.Name, is.Spec.Suspend, err)
+		}
+	}
 	if err := deletion(shop).Run(ctx, &pipeline.Notes{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range []Key{shop, till} {
-		for _, o := range []client.Object{release(key), madeBy(key, "cluster"),
+		for _, o := range []client.Object{release(key), madeBy(key, "cluster"), madeBy(key, "depot"), depot(key),
+			chartRelease(key, "disabled"), helmChart(key), &sourcev1.HelmRepository{ObjectMeta: madeBy(key, "depot").ObjectMeta},
 			fluxserver.NewCluster(key.Namespace, key.Name),
 			&sourcev1.OCIRepository{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: key.called("chart")}},
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: key.called("values")}},

@@ -5,7 +5,13 @@ path repo ref_override substitute controllers
 
 {{/* Name of object .kind (source, auth, ca or values) of component .name, which is a Helm chart. */}}
 {{- define "telco-cloud-init.chartObject" -}}
-{{- printf "chart-%s%s" (ternary "" (printf "%s-" .kind) (eq .kind "source")) .name -}}
+{{- $name := printf "chart-%s%s" (ternary "" (printf "%s-" .kind) (eq .kind "source")) .name -}}
+{{- include "telco-cloud-init.called" (dict "root" .root "name" $name) -}}
+{{- end -}}
+
+{{/* Name of the HelmRelease of component .name. No cluster's name has a dot: it is not the release of another workload cluster. */}}
+{{- define "telco-cloud-init.chartRelease" -}}
+{{- if eq .root.Values.phase "workload" -}}{{- printf "%s.%s" .root.Values.cluster.name .name -}}{{- else -}}{{- .name -}}{{- end -}}
 {{- end -}}
 
 {{/* The objects of component .name, a Helm chart, that Flux reads, as JSON: {source: {apiVersion, kind, spec}, secrets: {NAME: {type, stringData}}}.
@@ -27,7 +33,7 @@ path repo ref_override substitute controllers
 {{- if $auth.secret -}}
 {{- $_ := set $spec "secretRef" (dict "name" $auth.secret) -}}
 {{- else if $auth.password -}}
-{{- $name := include "telco-cloud-init.chartObject" (dict "kind" "auth" "name" .name) -}}
+{{- $name := include "telco-cloud-init.chartObject" (dict "root" .root "kind" "auth" "name" .name) -}}
 {{- $_ := set $spec "secretRef" (dict "name" $name) -}}
 {{- $secret := dict "stringData" (dict "username" $auth.username "password" $auth.password) -}}
 {{- if $oci -}}
@@ -38,13 +44,13 @@ path repo ref_override substitute controllers
 {{- $_ := set $secrets $name $secret -}}
 {{- end -}}
 {{- with $chart.ca -}}
-{{- $name := include "telco-cloud-init.chartObject" (dict "kind" "ca" "name" $.name) -}}
+{{- $name := include "telco-cloud-init.chartObject" (dict "root" $.root "kind" "ca" "name" $.name) -}}
 {{- $_ := set $spec "certSecretRef" (dict "name" $name) -}}
 {{- $_ := set $secrets $name (dict "stringData" (dict "ca.crt" .)) -}}
 {{- end -}}
 {{- with $chart.values -}}
 {{- /* They may hold passwords, and any text: as JSON, as some texts look like numbers. */ -}}
-{{- $_ := set $secrets (include "telco-cloud-init.chartObject" (dict "kind" "values" "name" $.name)) (dict "stringData" (dict "values.yaml" (toJson .))) -}}
+{{- $_ := set $secrets (include "telco-cloud-init.chartObject" (dict "root" $.root "kind" "values" "name" $.name)) (dict "stringData" (dict "values.yaml" (toJson .))) -}}
 {{- end -}}
 {{- dict "source" (dict "kind" (ternary "OCIRepository" "HelmRepository" $oci) "spec" $spec) "secrets" $secrets | toJson -}}
 {{- end -}}
@@ -53,7 +59,7 @@ path repo ref_override substitute controllers
 {{- define "telco-cloud-init.chartPatches" -}}
 {{- $component := index .root.Values.components .name -}}
 {{- $chart := $component.chart -}}
-{{- $source := dict "kind" "HelmRepository" "name" (include "telco-cloud-init.chartObject" (dict "kind" "source" "name" .name)) -}}
+{{- $source := dict "kind" "HelmRepository" "name" (include "telco-cloud-init.chartObject" (dict "root" .root "kind" "source" "name" .name)) -}}
 {{- $set := dict
   "interval" .root.Values.flux.interval
   "timeout" .root.Values.flux.timeout
@@ -66,14 +72,21 @@ path repo ref_override substitute controllers
 {{- $_ := set $set "chart" (dict "spec" (dict "chart" $chart.name "version" $chart.version "sourceRef" $source)) -}}
 {{- end -}}
 {{- with $chart.values -}}
-{{- $secret := include "telco-cloud-init.chartObject" (dict "kind" "values" "name" $.name) -}}
+{{- $secret := include "telco-cloud-init.chartObject" (dict "root" $.root "kind" "values" "name" $.name) -}}
 {{- /* Nothing has the second key: it only changes the release when the values change, so that the new ones are waited for. */ -}}
 {{- $changed := printf "fingerprint-%s" (include "telco-cloud-init.fingerprint" (dict "root" $.root "text" (toJson .))) -}}
 {{- $_ := set $set "valuesFrom" (list
   (dict "kind" "Secret" "name" $secret "valuesKey" "values.yaml")
   (dict "kind" "Secret" "name" $secret "valuesKey" $changed "optional" true)) -}}
 {{- end -}}
-{{- $operations := list (dict "op" "replace" "path" "/metadata/name" "value" .name) -}}
+{{- $operations := list (dict "op" "replace" "path" "/metadata/name" "value" (include "telco-cloud-init.chartRelease" .)) -}}
+{{- with include "telco-cloud-init.kubeConfig" . | fromJson -}}
+{{- $_ := set $set "kubeConfig" . -}}
+{{- /* The default is the HelmRelease's own namespace, which is not in that cluster. */ -}}
+{{- $_ := set $set "storageNamespace" (first $component.namespaces) -}}
+{{- $labels := dict "cluster-init.io/cluster" $.root.Values.cluster.name -}}
+{{- $operations = append $operations (dict "op" "add" "path" "/metadata/labels" "value" $labels) -}}
+{{- end -}}
 {{- range $key, $value := $set -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "/spec/%s" $key) "value" $value) -}}
 {{- end -}}

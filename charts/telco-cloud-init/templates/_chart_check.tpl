@@ -15,9 +15,6 @@
 {{- printf "values/invalid: %s.spec.%s does not go together with %s.chart\nhint: leave it out, and patch the HelmRelease with %s.spec.patches\n" $path . $path $path -}}
 {{- end -}}
 {{- end -}}
-{{- if eq $.Values.phase "workload" -}}
-{{- printf "values/invalid: %s.chart is not supported in a workload cluster\nhint: leave %s.workload out, or use a folder with a HelmRelease that has spec.kubeConfig\n" $path $path -}}
-{{- end -}}
 {{- if not $component.namespaces -}}
 {{- printf "values/invalid: %s.chart has no namespace to be installed in\nhint: name it in %s.namespaces\n" $path $path -}}
 {{- end -}}
@@ -26,7 +23,7 @@
 {{- end -}}
 {{- include "telco-cloud-init.checkChartSource" (dict "path" (printf "%s.chart" $path) "chart" $component.chart) -}}
 {{- range list "auth" "ca" "values" -}}
-{{- $_ := set $made (include "telco-cloud-init.chartObject" (dict "kind" . "name" $name)) (printf "%s.chart" $path) -}}
+{{- $_ := set $made (include "telco-cloud-init.chartObject" (dict "root" $ "kind" . "name" $name)) (printf "%s.chart" $path) -}}
 {{- end -}}
 {{- with ($component.chart.auth | default dict).secret -}}{{- $_ := set $foreign . (printf "%s.chart" $path) -}}{{- end -}}
 {{- end -}}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,12 +16,12 @@ import (
 // Controller is one Flux controller: its name, version and the folder of its module.
 type Controller struct{ Name, Version, Dir string }
 
-// Flux makes manifests.tar.gz of a Flux release as its manifests/scripts/bundle.sh does, but with the given
-// controllers only. manifests is the folder of that name in the module of flux2. Its bases fetch two files from each
-// controller's release; here they are rendered from the controller's module.
-func Flux(manifests string, controllers []Controller, url string) (Manifest, error) {
+// Flux makes manifests.tar.gz and install.yaml of a Flux release as its release scripts do, but with the given
+// controllers only. manifests is the folder of that name in the module of flux2, release the address of both files. The
+// bases fetch two files from each controller's release; here they are rendered from the controller's module.
+func Flux(manifests string, controllers []Controller, release string) (archive, install Manifest, err error) {
 	files := map[string][]byte{}
-	err := withCopy(manifests, func(dir string) error {
+	err = withCopy(manifests, func(dir string) error {
 		for _, controller := range controllers {
 			content, err := fluxController(dir, controller)
 			if err != nil {
@@ -34,13 +36,43 @@ func Flux(manifests string, controllers []Controller, url string) (Manifest, err
 			}
 			files[folder+".yaml"] = content
 		}
-		return nil
+		install.Content, err = fluxInstall(filepath.Join(dir, "install"), controllers)
+		return err
 	})
 	if err != nil {
-		return Manifest{}, err
+		return Manifest{}, Manifest{}, err
 	}
-	archive, err := packFiles(files)
-	return Manifest{URL: url, Content: archive}, err
+	archive.URL, install.URL = release+"/manifests.tar.gz", release+"/install.yaml"
+	archive.Content, err = packFiles(files)
+	return archive, install, err
+}
+
+// baseLine is a line of a kustomization that names the base of a controller.
+var baseLine = regexp.MustCompile(`(?m)^\s*- \.\./bases/(\S+)\n`)
+
+// fluxInstall renders all of Flux, without the controllers that are not given.
+func fluxInstall(dir string, controllers []Controller) ([]byte, error) {
+	file := filepath.Join(dir, "kustomization.yaml")
+	kustomization, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	kept := 0
+	text := baseLine.ReplaceAllStringFunc(string(kustomization), func(line string) string {
+		name := baseLine.FindStringSubmatch(line)[1]
+		if !slices.ContainsFunc(controllers, func(c Controller) bool { return c.Name == name }) {
+			return ""
+		}
+		kept++
+		return line
+	})
+	if kept != len(controllers) {
+		return nil, fmt.Errorf("%s has changed: it names %d of %d controllers", file, kept, len(controllers))
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		return nil, err
+	}
+	return build(dir)
 }
 
 // fluxController renders the base of one controller.

@@ -48,12 +48,12 @@ func TestManifests(ctx context.Context, options Options, managers bool) (string,
 func (b *builder) renderTests(ctx context.Context, fluxVersion string, managers bool) ([]rendered, error) {
 	flux, err := b.flux(ctx, fluxVersion)
 	if err != nil || !managers {
-		return []rendered{flux}, err
+		return flux, err
 	}
 	certificates, err := b.certManager(ctx)
 	if err != nil {
 		return nil, err
 	}
 	providers, err := b.renderProviders(ctx, slices.Concat(coreProviders(), kubeadmProviders(), awsProviders()))
-	return append(providers, flux, certificates), err
+	return append(append(providers, certificates), flux...), err
 }

@@ -21,7 +21,7 @@ type rendered struct {
 
 const (
 	// manifestRecipe is part of the key of all manifests: raise it when the way they are rendered changes.
-	manifestRecipe = "1"
+	manifestRecipe = "2"
 	// renderedFile holds all manifests in their folder of the store.
 	renderedFile = "manifests.json"
 	// fluxModule is the module of Flux's command line, which names the controllers' versions.
@@ -117,7 +117,7 @@ func (b *builder) renderCore(ctx context.Context, fluxVersion string) ([]rendere
 		return nil, err
 	}
 	flux, err := b.flux(ctx, fluxVersion)
-	return append(all, certificates, flux), err
+	return append(append(all, certificates), flux...), err
 }
 
 // renderOpenStack renders the infrastructure provider for OpenStack and what it needs.
@@ -143,22 +143,23 @@ func (b *builder) certManager(ctx context.Context) (rendered, error) {
 	return rendered{made, built.Module.Path, version}, err
 }
 
-// flux renders the archive that Flux's installation fetches. Its version is that of the library in the root module.
-func (b *builder) flux(ctx context.Context, version string) (rendered, error) {
+// flux renders the archive that Flux's installation fetches, and what the component flux does. Their version is that of
+// the library in the root module.
+func (b *builder) flux(ctx context.Context, version string) ([]rendered, error) {
 	source, err := golang.Source(ctx, b.Root, fluxModule)
 	if err != nil {
-		return rendered{}, err
+		return nil, err
 	}
 	var controllers []manifest.Controller
 	for _, name := range plan.FluxControllers() {
 		dir, err := golang.Source(ctx, b.moduleDir(name), b.modules[name].Module.Path)
 		if err != nil {
-			return rendered{}, err
+			return nil, err
 		}
 		controllers = append(controllers, manifest.Controller{Name: name, Version: b.modules[name].Pin.Version,
 			Dir: dir})
 	}
-	url := "https://github.com/fluxcd/flux2/releases/download/" + version + "/manifests.tar.gz"
-	made, err := manifest.Flux(filepath.Join(source, "manifests"), controllers, url)
-	return rendered{made, fluxModule, version}, err
+	release := "https://github.com/fluxcd/flux2/releases/download/" + version
+	archive, install, err := manifest.Flux(filepath.Join(source, "manifests"), controllers, release)
+	return []rendered{{archive, fluxModule, version}, {install, fluxModule, version}}, err
 }
