@@ -3,6 +3,10 @@
 package e2e
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/crypto/ssh"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -35,8 +40,12 @@ var restoreInstants = []struct {
 	{"^resuming [0-9]+ ", 1},
 }
 
-// TestPivotRestore has a management cluster lose its definition, and another one adopt its machines from a backup, by
-// `restore` that is killed with SIGKILL at ten instants. No machine and no node is recreated. Then `down` deletes both.
+// restoredWorkload is the workload cluster, in a namespace of its own, that goes through the backup.
+const restoredWorkload = "shop"
+
+// TestPivotRestore has a management cluster lose its definition and that of its workload cluster, and another one adopt
+// the machines of both from a signed backup, by `restore` that is killed with SIGKILL at ten instants. No machine and no
+// node is recreated, also not by the release of the workload cluster. Then `down` deletes all.
 func TestPivotRestore(t *testing.T) {
 	const rescue = "rescue"
 	l := newLab(t)
@@ -50,12 +59,17 @@ func TestPivotRestore(t *testing.T) {
 		t.Fatalf("up ended with %d", code)
 	}
 	up := time.Since(begun)
-	dir := t.TempDir()
-	if code, _ := l.run(t, "backup", environmentName, "--output-dir", dir); code != 0 {
+	if code, _ := l.run(t, "workload", "apply", environmentName, "--in", l.name, "--name", restoredWorkload,
+		"--namespace", workloadName, "--bundle", l.bundle); code != 0 {
+		t.Fatalf("workload apply ended with %d", code)
+	}
+	dir, key := t.TempDir(), signingKey(t)
+	if code, _ := l.run(t, "backup", environmentName, "--output-dir", dir, "--sign-key", key); code != 0 {
 		t.Fatalf("backup ended with %d", code)
 	}
-	made, lost := first{}, l.management(t)
+	made, workload, lost := first{}, first{}, l.management(t)
 	made.unchanged(t, l.name)
+	workload.unchanged(t, restoredWorkload)
 	nodes := lost.nodes(t)
 	begun = time.Now()
 	if code, _ := l.run(t, append([]string{"up", environmentName, "--bundle", l.bundle}, elsewhere...)...); code != 0 {
@@ -66,7 +80,7 @@ func TestPivotRestore(t *testing.T) {
 	if err != nil || len(backups) != 1 {
 		t.Fatalf("%v, %v", backups, err)
 	}
-	restore := []string{"restore", backups[0], "--kubeconfig", l.kubeconfig(rescue)}
+	restore := []string{"restore", backups[0], "--kubeconfig", l.kubeconfig(rescue), "--verify-key", key + ".pub"}
 	if code, _ := l.run(t, restore...); code != 64 {
 		t.Errorf("restore next to the living cluster ended with %d, want 64", code)
 	}
@@ -83,6 +97,7 @@ func TestPivotRestore(t *testing.T) {
 			t.Fatalf("restore ended with %d before %q was said %d times", code, at.says, at.nth)
 		}
 		made.unchanged(t, l.name)
+		workload.unchanged(t, restoredWorkload)
 	}
 	begun = time.Now()
 	if code, _ := l.run(t, restore...); code != 0 {
@@ -96,6 +111,16 @@ func TestPivotRestore(t *testing.T) {
 	}
 	made.unchanged(t, l.name)
 	sameNodes(t, nodes, lost.nodes(t))
+	// Its release is there, was applied, and has changed nothing.
+	soonWithout(t, func(t *testing.T) []string {
+		code, out := l.run(t, "workload", "status", workloadName+"/"+restoredWorkload, "--in", environmentName,
+			"--in-name", rescue)
+		if code != 0 || !strings.Contains(out, workloadName+"/"+restoredWorkload+": Ready") {
+			return []string{fmt.Sprintf("workload status ended with %d: %s", code, out)}
+		}
+		return nil
+	})
+	workload.unchanged(t, restoredWorkload)
 	if code, _ := l.run(t, append([]string{"down", environmentName, "--bundle", l.bundle, "--yes"},
 		elsewhere...)...); code != 72 {
 		t.Errorf("down of a cluster that manages another ended with %d, want 72", code)
@@ -104,7 +129,7 @@ func TestPivotRestore(t *testing.T) {
 		"--with-workload-clusters"}, elsewhere...)...); code != 0 {
 		t.Errorf("down of both ended with %d", code)
 	}
-	for _, name := range []string{l.name, rescue} {
+	for _, name := range []string{l.name, rescue, restoredWorkload} {
 		if left := containers(t, kind.ClusterLabel+"="+name); len(left) > 0 {
 			t.Errorf("containers of %s are left: %v", name, left)
 		}
@@ -112,6 +137,31 @@ func TestPivotRestore(t *testing.T) {
 	if _, err := os.Stat(l.kubeconfig(rescue)); err == nil {
 		t.Error("its kubeconfig is left")
 	}
+}
+
+// signingKey returns the file of a private ssh key. Its public key is in the file with the suffix .pub.
+func signingKey(t *testing.T) string {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	authorized, err := ssh.NewPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "key")
+	for name, text := range map[string][]byte{file: pem.EncodeToMemory(block),
+		file + ".pub": ssh.MarshalAuthorizedKey(authorized)} {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return file
 }
 
 // loseDefinition takes the definition of a management cluster away, as one whose etcd was lost and came back empty has

@@ -31,7 +31,7 @@ func TestABackupIsReadAsItWasWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			if m := b.Manifest; m.Cluster != "demo" || m.Identity != content().Identity || m.Kubernetes != "v1.36.4" ||
-				len(m.Files) != 4 || m.Format != backup.Format {
+				len(m.Files) != 5 || m.Format != 2 || len(m.Workloads) != 1 {
 				t.Errorf("the manifest is %+v", m)
 			}
 			for section, want := range content().Sections {
@@ -67,7 +67,7 @@ func TestABackupIsPrivate(t *testing.T) {
 	public, _ := keyPair(t)
 	dir := t.TempDir()
 	plain := modes(t, write(t, dir, content(), backup.Recipients{}))
-	if len(plain) != 4+4+1 {
+	if len(plain) != 5+5+1 {
 		t.Errorf("it has %v", plain)
 	}
 	for name, mode := range plain {

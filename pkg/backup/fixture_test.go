@@ -29,7 +29,9 @@ func content() backup.Content {
 		Manifest: backup.Manifest{Created: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), CreatedBy: "v1",
 			Namespace: "ns", Cluster: "demo",
 			Identity:  backup.IdentityOf([]byte("a certificate")),
-			Providers: []backup.Provider{{Name: "cluster-api", Version: "v1.14.0"}}, Kubernetes: "v1.36.4"},
+			Providers: []backup.Provider{{Name: "cluster-api", Version: "v1.14.0"}}, Kubernetes: "v1.36.4",
+			Workloads: []backup.WorkloadCluster{{Namespace: "team-a", Cluster: "shop", ManagedBy: "ns/demo",
+				Release: true}}},
 		Sections: map[backup.Section][]*unstructured.Unstructured{
 			backup.Objects: {
 				u("cluster.x-k8s.io/v1beta2", "Cluster", "demo",
@@ -38,6 +40,7 @@ func content() backup.Content {
 			},
 			backup.References:  {u("v1", "Secret", "cloud", nil)},
 			backup.Environment: {u("helm.toolkit.fluxcd.io/v2", "HelmRelease", "telco-cloud-init", nil)},
+			backup.Workload:    {u("helm.toolkit.fluxcd.io/v2", "HelmRelease", "shop", nil)},
 		},
 	}
 }

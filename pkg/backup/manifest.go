@@ -14,8 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Format is the version of the layout that this package writes. It cannot read a newer one.
-const Format = 1
+// Format is the newest version of the layout that this package writes and reads. A backup without workload clusters of
+// other namespaces has format 1: earlier versions of cluster-init read it.
+const Format = 2
 
 // ManifestFile is the name of the file that describes a backup.
 const ManifestFile = "backup.json"
@@ -31,9 +32,10 @@ const (
 	Objects     Section = "objects"     // what moves
 	References  Section = "references"  // what the objects refer to, and the move leaves
 	Environment Section = "environment" // values, release and source of the management cluster
+	Workload    Section = "workload"    // values, releases and sources of the workload clusters
 )
 
-func sections() []Section { return []Section{Objects, References, Environment} }
+func sections() []Section { return []Section{Objects, References, Environment, Workload} }
 
 // Provider is a provider of Cluster API that ran when the backup was made.
 type Provider struct {
@@ -52,6 +54,8 @@ type Manifest struct {
 	Identity   string     `json:"identity,omitempty"`
 	Providers  []Provider `json:"providers,omitempty"`
 	Kubernetes string     `json:"kubernetes,omitempty"` // version of the control plane; empty: not known
+	// Workloads are the clusters that it also managed and that have a release, or are in another namespace.
+	Workloads []WorkloadCluster `json:"workloads,omitempty"`
 	// Files has the SHA-256 of every file but this one and its signature, in hexadecimal, by its path in the backup.
 	Files map[string]string `json:"files"`
 }
@@ -97,6 +101,9 @@ func (m Manifest) check() error {
 		return errors.New("its identity is not a digest")
 	case m.Created.IsZero():
 		return errors.New("it has no time of the backup")
+	}
+	if err := m.checkWorkloads(); err != nil {
+		return err
 	}
 	objects := 0
 	for name, digest := range m.Files {

@@ -48,6 +48,11 @@ func must(t *testing.T, errs ...error) {
 
 func TestWhatIsNotWhatWasWrittenIsRefused(t *testing.T) {
 	files := func(m map[string]any) map[string]any { return m["files"].(map[string]any) }
+	workload := func(field string, value any) func(*testing.T, string) {
+		return func(t *testing.T, f string) {
+			edit(t, f, func(m map[string]any) { m["workloads"].([]any)[0].(map[string]any)[field] = value })
+		}
+	}
 	for name, tc := range map[string]struct {
 		spoil func(t *testing.T, folder string)
 		want  string
@@ -89,8 +94,8 @@ func TestWhatIsNotWhatWasWrittenIsRefused(t *testing.T) {
 		}, "backup.json is not the JSON of a backup"},
 		"a newer format": {func(t *testing.T,
 			f string) {
-			edit(t, f, func(m map[string]any) { m["format"] = 2; m["new"] = true })
-		}, "format 2"},
+			edit(t, f, func(m map[string]any) { m["format"] = 3; m["new"] = true })
+		}, "format 3"},
 		"no format": {func(t *testing.T,
 			f string) {
 			edit(t, f, func(m map[string]any) { delete(m, "format") })
@@ -116,6 +121,21 @@ func TestWhatIsNotWhatWasWrittenIsRefused(t *testing.T) {
 			f string) {
 			edit(t, f, func(m map[string]any) { files(m)[secretFile] = "abc" })
 		}, "digest of " + secretFile},
+		"a workload cluster outside of any namespace": {workload("namespace", "../team-a"),
+			"the namespace of a workload cluster is not a valid name"},
+		"a workload cluster without a name": {workload("cluster", ""), "a workload cluster has not a valid name"},
+		"a workload cluster among the parts of Kubernetes": {workload("namespace", "kube-system"),
+			"belongs to Kubernetes or Flux"},
+		"a workload cluster among the parts of Flux": {workload("namespace", "flux-system"),
+			"belongs to Kubernetes or Flux"},
+		"a workload cluster of another management cluster": {workload("managedBy", "ns/other"),
+			"another management cluster than ns/demo"},
+		"a workload cluster twice": {func(t *testing.T, f string) {
+			edit(t, f, func(m map[string]any) {
+				all := m["workloads"].([]any)
+				m["workloads"] = append(all, all[0])
+			})
+		}, "lists cluster team-a/shop twice"},
 		"an identity that is none": {func(t *testing.T,
 			f string) {
 			edit(t, f, func(m map[string]any) { m["identity"] = "me" })

@@ -84,7 +84,7 @@ func (s *Staged) Discard() error {
 // files returns the files to write, backup.json last.
 func (c Content) files() ([]entry, Manifest, error) {
 	m := c.Manifest
-	m.Format, m.Created, m.Files = Format, m.Created.UTC().Truncate(time.Second), map[string]string{}
+	m.Format, m.Created, m.Files = m.format(), m.Created.UTC().Truncate(time.Second), map[string]string{}
 	var all []entry
 	for _, section := range sections() {
 		of, err := entries(section, c.Sections[section])

@@ -11,9 +11,13 @@ import (
 )
 
 // FromElsewhere returns the references from objects of other namespaces, of the kinds in a move, to the graph's own
-// namespace, whether the target exists or not. It is sorted by target.
+// namespaces, whether the target exists or not. It is sorted by target.
 func (g *Graph) FromElsewhere(ctx context.Context, c client.Reader) ([]Ref, error) {
-	others := client.MatchingFieldsSelector{Selector: fields.OneTermNotEqualSelector("metadata.namespace", g.namespace)}
+	var not []fields.Selector
+	for _, namespace := range g.namespaces {
+		not = append(not, fields.OneTermNotEqualSelector("metadata.namespace", namespace))
+	}
+	others := client.MatchingFieldsSelector{Selector: fields.AndSelectors(not...)}
 	namespaced := slices.DeleteFunc(slices.Clone(g.CRDs), func(crd CRD) bool { return !crd.Namespaced })
 	var found []Ref
 	err := eachAtOnce(namespaced, func(crd CRD) ([]Ref, error) {
@@ -22,7 +26,7 @@ func (g *Graph) FromElsewhere(ctx context.Context, c client.Reader) ([]Ref, erro
 			n := refCollector{namespace: u.GetNamespace()}
 			n.read(u.Object["spec"])
 			for _, key := range n.keys {
-				if key.Namespace == g.namespace {
+				if slices.Contains(g.namespaces, key.Namespace) {
 					refs = append(refs, Ref{From: ObjectOf(u), To: key})
 				}
 			}

@@ -26,14 +26,15 @@ var (
 	configMapKind  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 )
 
-// Graph holds the objects of one namespace that a move considers, and their owners. Of their status it holds Observed.
+// Graph holds the objects of one namespace that a move considers, and their owners; for a backup also those of further
+// namespaces. Of their status it holds Observed.
 //
 // clusterctl does not export its own graph (cmd/clusterctl/client/cluster/objectgraph.go), so its rules are
 // reimplemented here. An integration test compares both on real API servers.
 type Graph struct {
-	CRDs      []CRD // the labelled ones
-	namespace string
-	nodes     map[types.UID]*node
+	CRDs       []CRD // the labelled ones
+	namespaces []string
+	nodes      map[types.UID]*node
 }
 
 type node struct {
@@ -47,14 +48,14 @@ type node struct {
 	shared        bool        // is a global object with moveHierarchy, or is owned by one, directly or not
 }
 
-// Discover reads the graph of a namespace: the objects of every labelled CRD, Secrets and ConfigMaps, and the Secrets
-// of infrastructure providers. It never writes. It reads the version that the API server stores, as clusterctl does.
-func Discover(ctx context.Context, c client.Reader, namespace string) (*Graph, error) {
+// Discover reads the graph of namespaces: the objects of every labelled CRD, Secrets and ConfigMaps, and the Secrets of
+// infrastructure providers. It never writes. It reads the version that the API server stores, as clusterctl does.
+func Discover(ctx context.Context, c client.Reader, namespaces ...string) (*Graph, error) {
 	crds, err := LabelledCRDs(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return discover(ctx, c, namespace, crds, listEach)
+	return discover(ctx, c, namespaces, crds, listEach)
 }
 
 // DiscoverServed reads the graph as Discover does, in the versions that the API server prefers, and with less work for
@@ -65,21 +66,21 @@ func DiscoverServed(ctx context.Context, c client.Client, namespace string) (*Gr
 	if err != nil {
 		return nil, err
 	}
-	return discover(ctx, c, namespace, crds, listServed)
+	return discover(ctx, c, []string{namespace}, crds, listServed)
 }
 
 // lister lists the objects of a kind: listEach or listServed.
 type lister func(context.Context, client.Reader, schema.GroupVersionKind, func(*unstructured.Unstructured) error,
 	...client.ListOption) error
 
-func discover(ctx context.Context, c client.Reader, namespace string, crds []CRD, list lister) (*Graph, error) {
-	g := &Graph{CRDs: crds, namespace: namespace, nodes: map[types.UID]*node{}}
+func discover(ctx context.Context, c client.Reader, namespaces []string, crds []CRD, list lister) (*Graph, error) {
+	g := &Graph{CRDs: crds, namespaces: namespaces, nodes: map[types.UID]*node{}}
 	if err := eachAtOnce(crds, func(crd CRD) ([]*node, error) {
-		return nodesOf(ctx, c, list, crd, namespace)
+		return nodesOf(ctx, c, list, crd, namespaces)
 	}, g.add); err != nil {
 		return nil, err
 	}
-	if err := g.readCore(ctx, c, namespace); err != nil {
+	if err := g.readCore(ctx, c, namespaces); err != nil {
 		return nil, err
 	}
 	g.ownBySecretName()
@@ -90,13 +91,13 @@ func discover(ctx context.Context, c client.Reader, namespace string, crds []CRD
 
 // readCore reads ConfigMaps and Secrets; the latter also from the namespaces of infrastructure providers in
 // clusterctl's inventory (none if providers were installed in another way).
-func (g *Graph) readCore(ctx context.Context, c client.Reader, namespace string) error {
-	maps, err := nodesOf(ctx, c, listEach, CRD{GVK: configMapKind, Namespaced: true}, namespace)
+func (g *Graph) readCore(ctx context.Context, c client.Reader, namespaces []string) error {
+	maps, err := nodesOf(ctx, c, listEach, CRD{GVK: configMapKind, Namespaced: true}, namespaces)
 	if err != nil {
 		return err
 	}
 	g.add(maps)
-	namespaces := []string{namespace}
+	namespaces = slices.Clone(namespaces)
 	providers, err := list[clusterctlv1.Provider](ctx, c, providerKind)
 	if err != nil {
 		return err
@@ -107,14 +108,9 @@ func (g *Graph) readCore(ctx context.Context, c client.Reader, namespace string)
 		}
 	}
 	slices.Sort(namespaces)
-	for _, ns := range slices.Compact(namespaces) {
-		secrets, err := nodesOf(ctx, c, listEach, CRD{GVK: secretKind, Namespaced: true}, ns)
-		if err != nil {
-			return err
-		}
-		g.add(secrets)
-	}
-	return nil
+	secrets, err := nodesOf(ctx, c, listEach, CRD{GVK: secretKind, Namespaced: true}, slices.Compact(namespaces))
+	g.add(secrets)
+	return err
 }
 
 func (g *Graph) add(nodes []*node) {
@@ -123,14 +119,10 @@ func (g *Graph) add(nodes []*node) {
 	}
 }
 
-// nodesOf lists the objects of a kind, those of a namespaced kind in one namespace.
-func nodesOf(ctx context.Context, c client.Reader, list lister, crd CRD, namespace string) ([]*node, error) {
+// nodesOf lists the objects of a kind, those of a namespaced kind in the given namespaces.
+func nodesOf(ctx context.Context, c client.Reader, list lister, crd CRD, namespaces []string) ([]*node, error) {
 	var nodes []*node
-	var opts []client.ListOption
-	if crd.Namespaced {
-		opts = append(opts, client.InNamespace(namespace))
-	}
-	err := list(ctx, c, crd.GVK, func(u *unstructured.Unstructured) error {
+	visit := func(u *unstructured.Unstructured) error {
 		kept := u.DeepCopy()
 		kept.SetManagedFields(nil) // this and the status are most of an object's size, and unused here
 		unstructured.RemoveNestedField(kept.Object, "status")
@@ -138,8 +130,17 @@ func nodesOf(ctx context.Context, c client.Reader, list lister, crd CRD, namespa
 		n.observed = observedOf(u)
 		nodes = append(nodes, n)
 		return nil
-	}, opts...)
-	return nodes, err
+	}
+	if !crd.Namespaced {
+		err := list(ctx, c, crd.GVK, visit)
+		return nodes, err
+	}
+	for _, namespace := range namespaces {
+		if err := list(ctx, c, crd.GVK, visit, client.InNamespace(namespace)); err != nil {
+			return nil, err
+		}
+	}
+	return nodes, nil
 }
 
 func newNode(u *unstructured.Unstructured, crd CRD) *node {

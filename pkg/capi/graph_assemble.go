@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Assemble makes the graph of given objects in a namespace, as a cluster with these CRDs would have it: what clusterctl
+// Assemble makes the graph of given objects in namespaces, as a cluster with these CRDs would have it: what clusterctl
 // would create from them, in which order, and what it would omit. Each object needs its own UID.
-func Assemble(objects []*unstructured.Unstructured, crds []CRD, namespace string) *Graph {
+func Assemble(objects []*unstructured.Unstructured, crds []CRD, namespaces ...string) *Graph {
 	byKind := map[schema.GroupKind]CRD{
 		secretKind.GroupKind():    {Namespaced: true},
 		configMapKind.GroupKind(): {Namespaced: true},
@@ -16,7 +16,7 @@ func Assemble(objects []*unstructured.Unstructured, crds []CRD, namespace string
 	for _, crd := range crds {
 		byKind[crd.GVK.GroupKind()] = crd
 	}
-	g := &Graph{CRDs: crds, namespace: namespace, nodes: map[types.UID]*node{}}
+	g := &Graph{CRDs: crds, namespaces: namespaces, nodes: map[types.UID]*node{}}
 	for _, u := range objects {
 		crd, known := byKind[u.GroupVersionKind().GroupKind()]
 		if !known {

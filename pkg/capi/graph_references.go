@@ -59,10 +59,10 @@ func (g *Graph) ExternalRefs() []Ref {
 // reads reports whether the graph would contain the object if it existed.
 func (g *Graph) reads(key Key) bool {
 	if crd, ok := g.crd(key); ok {
-		return !crd.Namespaced || key.Namespace == g.namespace
+		return !crd.Namespaced || slices.Contains(g.namespaces, key.Namespace)
 	}
 	core := key.GroupKind == secretKind.GroupKind() || key.GroupKind == configMapKind.GroupKind()
-	return core && key.Namespace == g.namespace
+	return core && slices.Contains(g.namespaces, key.Namespace)
 }
 
 func (g *Graph) crd(key Key) (CRD, bool) {

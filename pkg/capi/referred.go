@@ -146,10 +146,10 @@ func (g *Graph) Unnamed(references []*unstructured.Unstructured) []Object {
 	return unnamed
 }
 
-// wants reports whether an object is wanted, or may be an orphan: it is in the graph's namespace and has an owner.
+// wants reports whether an object is wanted, or may be an orphan: it is in a namespace of the graph and has an owner.
 func (g *Graph) wants(wanted map[Key]bool, u *unstructured.Unstructured) bool {
 	key := ObjectOf(u).Key()
-	if u.GetNamespace() == g.namespace && len(u.GetOwnerReferences()) > 0 {
+	if slices.Contains(g.namespaces, u.GetNamespace()) && len(u.GetOwnerReferences()) > 0 {
 		return true
 	}
 	for to := range wanted {

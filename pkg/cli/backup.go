@@ -40,6 +40,7 @@ machines. The backup contains:
   - the Cluster API objects with their Secrets
   - the objects that these refer to
   - the values, the release and the source of telco-cloud-init
+  - the same of the workload clusters, in every namespace
 
 backup changes nothing in the cluster. It reads the backup back and verifies it.
 
@@ -134,8 +135,8 @@ type backupLine struct {
 	Path      string `json:"path"`
 	Encrypted bool   `json:"encrypted"`
 	Signed    bool   `json:"signed"`
-	// LeftOut are the workload clusters of other namespaces.
-	LeftOut []string `json:"leftOut,omitempty"`
+	// LeftOut are workload clusters of which the backup does not have everything.
+	LeftOut []up.LeftOut `json:"leftOut,omitempty"`
 	backup.Manifest
 }
 
@@ -148,7 +149,8 @@ func (l backupLine) Print(out io.Writer) error {
 		what    string
 	}{{backup.Objects, "objects that move with the cluster"},
 		{backup.References, "objects that these refer to, which do not move"},
-		{backup.Environment, "values, release and source"}} {
+		{backup.Environment, "values, release and source"},
+		{backup.Workload, "values, releases and sources of workload clusters"}} {
 		oneline.Fprintf(&b, "  %-12s %4d  %s\n", s.section, l.Count(s.section), s.what)
 	}
 	if l.Kubernetes != "" {
@@ -157,9 +159,15 @@ func (l backupLine) Print(out io.Writer) error {
 	for _, p := range l.Providers {
 		oneline.Fprintf(&b, "  provider %s %s\n", p.Name, p.Version)
 	}
-	if len(l.LeftOut) > 0 {
-		oneline.Fprintf(&b, "It does not hold the workload clusters of other namespaces: %s. Save these apart: see "+
-			"docs/guides/backup.md.\n", strings.Join(l.LeftOut, ", "))
+	for _, w := range l.Workloads {
+		how := "without values and release"
+		if w.Release {
+			how = "with its values, release and source"
+		}
+		oneline.Fprintf(&b, "  workload cluster %s, %s\n", w, how)
+	}
+	for _, left := range l.LeftOut {
+		oneline.Fprintf(&b, "Incomplete: workload cluster %s: %s.\n", left.Cluster, left.Reason)
 	}
 	if !l.Encrypted {
 		fmt.Fprintln(&b, "It holds private keys and is not encrypted: store it where only you can read it, or use "+

@@ -57,8 +57,11 @@ that the backup was taken from. It refuses if that cluster still holds its defin
 that would put it back. If that cluster does not answer, only you can know whether it is gone for
 good: confirm it with --force NAME.
 
-If a restore was interrupted, run it again. restore does not apply the values and the release in the
-backup.`,
+Workload clusters come back in their namespaces, with their releases. These are suspended unless
+--verify-key confirms who made the backup: Flux runs what they say.
+
+If a restore was interrupted, run it again. restore does not apply the values and the release of the
+old management cluster.`,
 		Example: `  cluster-init restore /mnt/safe/mgmt-20260102T030405Z --kubeconfig new-cluster.kubeconfig
   cluster-init restore mgmt-20260102T030405Z.tar.age --identity key.txt --kubeconfig new-cluster.kubeconfig --force mgmt`,
 		Args: exactlyOne("DIR"),

@@ -35,7 +35,7 @@ func (c *twoClusters) keep() string {
 	c.t.Helper()
 	path, _, err := pivot.Keeper{Dir: c.t.TempDir(), Now: time.Now}.Keep(c.t.Context(),
 		clusters.Side{Client: c.source.Client},
-		clusters.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, nil)
+		clusters.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, pivot.Extent{})
 	if err != nil {
 		c.t.Fatal(err)
 	}

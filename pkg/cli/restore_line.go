@@ -35,13 +35,14 @@ func (l restoreLine) MarshalJSON() ([]byte, error) {
 		Objects    int      `json:"objects"`
 		Clusters   []string `json:"clusters"`
 		References []string `json:"references"`
+		Releases   []string `json:"releases"`
 		Warnings   []string `json:"warnings"`
 		Available  bool     `json:"available"`
 		WaitingFor []string `json:"waitingFor"`
 		Made       []string `json:"machinesMade"`
 		Gone       []string `json:"machinesGone"`
 	}{l.Type, l.Path, of.Namespace, of.Cluster, l.result.Already, l.result.Objects, names(l.result.Clusters),
-		names(l.result.References),
+		names(l.result.References), names(l.result.Releases),
 		list(l.result.Warnings), len(l.adoption.Unmet) == 0, names(l.adoption.Unmet), list(l.adoption.Made),
 		list(l.adoption.Gone)})
 }
@@ -69,6 +70,8 @@ func (l restoreLine) Print(out io.Writer) error {
 	oneline.Fprintf(&b, "  %d objects are on the target; active: %s\n", l.result.Objects,
 		or(names(l.result.Clusters), "none"))
 	section(&b, "references that were created", names[capi.Object](l.result.References))
+	section(&b, "values and releases of workload clusters that were created",
+		names[capi.Object](l.result.Releases))
 	section(&b, "warnings", l.result.Warnings)
 	section(&b, "waiting for", names(l.adoption.Unmet))
 	section(&b, "Machines that the backup does not have", l.adoption.Made)

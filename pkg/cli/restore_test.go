@@ -65,7 +65,7 @@ func TestRestoreWaitsNoLongerThanAsked(t *testing.T) {
 		}
 	}
 	path, _, err := pivot.Keeper{Dir: t.TempDir(), Now: time.Now}.Keep(t.Context(), clusters.Side{Client: source},
-		clusters.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, nil)
+		clusters.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, pivot.Extent{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,8 @@ const (
 	CreatedLabel = "cluster-init.io/created"
 	// ComponentLabel holds the component's name, on the Kustomization of each component.
 	ComponentLabel = "cluster-init.io/component"
+	// WorkloadLabel is on each object of a workload cluster that cluster-init applies. It holds the cluster's name.
+	WorkloadLabel = "cluster-init.io/workload"
 	// PoolLabel holds the name of a further pool of workers, on its Kustomization and on what that applies.
 	PoolLabel = "cluster-init.io/pool"
 	// SuspendedAnnotation is on what the pivot suspended, so that nothing is resumed that a user suspended.

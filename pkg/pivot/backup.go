@@ -42,7 +42,7 @@ func (k Keeper) planned(ctx context.Context, source clusters.Side, plan Plan) (*
 	if err != nil {
 		return nil, err
 	}
-	staged, err := k.stage(ctx, source, plan.Scope, graph, plan.Objects, nil)
+	staged, err := k.stage(ctx, source, plan.Scope, graph, plan.Objects, Extent{})
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +72,12 @@ func generation(graph *capi.Graph, plan Plan) int64 {
 
 // stage writes and checks a backup. The backup gets its final name later.
 func (k Keeper) stage(ctx context.Context, side clusters.Side, scope clusters.Scope, graph *capi.Graph,
-	moves []capi.Object,
-	environment []*unstructured.Unstructured) (*backup.Staged, error) {
+	moves []capi.Object, more Extent) (*backup.Staged, error) {
 	c := backup.Content{
 		Manifest: backup.Manifest{Created: k.Now(), CreatedBy: k.Version, Namespace: scope.Namespace,
-			Cluster: scope.Cluster},
-		Sections: map[backup.Section][]*unstructured.Unstructured{backup.Environment: environment},
+			Cluster: scope.Cluster, Workloads: more.Workloads},
+		Sections: map[backup.Section][]*unstructured.Unstructured{backup.Environment: more.Environment,
+			backup.Workload: more.Releases},
 	}
 	for _, o := range moves {
 		u, there := graph.Get(o)

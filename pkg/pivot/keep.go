@@ -15,28 +15,41 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Keep backs up the definition that a cluster holds, with the other objects of its environment, and returns the path of
-// the backup. It changes nothing in the cluster. It refuses, with the code fault.BackupRefused, a definition that is
-// incomplete, paused or being deleted.
-func (k Keeper) Keep(ctx context.Context, side clusters.Side, scope clusters.Scope,
-	environment []*unstructured.Unstructured) (
-	string, backup.Manifest, error) {
-	before, err := still(ctx, side, scope)
+// Extent is what a backup holds besides the definition of a management cluster.
+type Extent struct {
+	Environment []*unstructured.Unstructured // the inputs of its release
+	// Workloads are the workload clusters. The backup holds the Cluster API objects of their namespaces.
+	Workloads []backup.WorkloadCluster
+	Releases  []*unstructured.Unstructured // the inputs of their releases
+}
+
+// namespaces returns the namespaces that a backup of the scope reads.
+func (e Extent) namespaces(scope clusters.Scope) []string {
+	return backup.Manifest{Namespace: scope.Namespace, Workloads: e.Workloads}.Namespaces()
+}
+
+// Keep backs up the definition that a cluster holds, with more, and returns the path of the backup. It changes nothing
+// in the cluster. It refuses, with the code fault.BackupRefused, a definition that is incomplete, paused or being
+// deleted, and workload clusters that are.
+func (k Keeper) Keep(ctx context.Context, side clusters.Side, scope clusters.Scope, more Extent) (string,
+	backup.Manifest, error) {
+	namespaces := more.namespaces(scope)
+	before, err := still(ctx, side, scope, namespaces[1:]...)
 	if err != nil {
 		return "", backup.Manifest{}, err
 	}
-	graph, err := capi.Discover(ctx, side.Client, scope.Namespace)
+	graph, err := capi.Discover(ctx, side.Client, namespaces...)
 	if err != nil {
 		return "", backup.Manifest{}, unread(err)
 	}
-	staged, err := k.stage(ctx, side, scope, graph, graph.Moves(), environment)
+	staged, err := k.stage(ctx, side, scope, graph, graph.Moves(), more)
 	if err != nil {
 		return "", backup.Manifest{}, fault.Wrap(fmt.Errorf("back up Cluster %s/%s: %w", scope.Namespace, scope.Cluster,
 			err), fault.CodeOr(err, fault.BackupRefused),
 			"Nothing was changed in the cluster. Check that it answers and that "+k.Dir+
 				" can be written, and run the same command again.")
 	}
-	after, err := still(ctx, side, scope)
+	after, err := still(ctx, side, scope, namespaces[1:]...)
 	if err == nil && !slices.Equal(before, after) {
 		err = refused(scope, "its Clusters have changed while they were read", "Run the same command again.")
 	}
@@ -55,9 +68,9 @@ func MayKeep(ctx context.Context, side clusters.Side, scope clusters.Scope) erro
 	return err
 }
 
-// still returns the Clusters of the scope with their UIDs, and refuses where no backup must be made. A restore would
-// resume what a person has paused, and an interrupted move leaves an incomplete definition.
-func still(ctx context.Context, side clusters.Side, scope clusters.Scope) ([]string, error) {
+// still returns the Clusters of the scope, and of further namespaces, with their UIDs. It refuses where no backup must
+// be made: a restore would resume what a person has paused, and an interrupted move leaves an incomplete definition.
+func still(ctx context.Context, side clusters.Side, scope clusters.Scope, further ...string) ([]string, error) {
 	holds, err := clusters.Hold(ctx, side.Client, scope)
 	if err != nil {
 		return nil, unread(err)
@@ -75,6 +88,18 @@ func still(ctx context.Context, side clusters.Side, scope clusters.Scope) ([]str
 			"or was interrupted",
 			"Wait for the end of the move, or run cluster-init up, which finishes one that was interrupted. Resume "+
 				"what a person has paused.")
+	}
+	for _, namespace := range further {
+		others, err := capi.Clusters(ctx, side.Client, namespace)
+		if err != nil {
+			return nil, unread(err)
+		}
+		for _, c := range others {
+			if c.Paused {
+				return nil, refused(scope, c.String()+" has just been paused", "Run the same command again.")
+			}
+		}
+		holds.Clusters = append(holds.Clusters, others...)
 	}
 	var all []string
 	for _, c := range holds.Clusters {

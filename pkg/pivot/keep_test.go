@@ -74,7 +74,7 @@ func TestKeep(t *testing.T) {
 	unlabelled := fixture.Unset("ConfigMap", "mgmt-load-balancer", "metadata", "labels")
 	release := fixture.One("ConfigMap", "mgmt-load-balancer")[0].DeepCopy()
 	path, manifest, err := k.Keep(t.Context(), livingSide(t, source(unlabelled), nil), scope,
-		[]*unstructured.Unstructured{release})
+		pivot.Extent{Environment: []*unstructured.Unstructured{release}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestKeepHoldsTheIdentityOfTheWholeCluster(t *testing.T) {
 	central.SetName("central")
 	central.SetUID("central")
 	must(t, c.Create(t.Context(), central))
-	path, _, err := keeper(t).Keep(t.Context(), unwritable(t, c, nil), scope, nil)
+	path, _, err := keeper(t).Keep(t.Context(), unwritable(t, c, nil), scope, pivot.Extent{})
 	must(t, err)
 	b, err := backup.Open(path, backup.Identities{})
 	must(t, err)
@@ -152,7 +152,7 @@ func TestWhatMustNotBeKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := keeper(t)
-			_, _, err := k.Keep(t.Context(), livingSide(t, tc.cluster, tc.meanwhile), scope, nil)
+			_, _, err := k.Keep(t.Context(), livingSide(t, tc.cluster, tc.meanwhile), scope, pivot.Extent{})
 			if fault.CodeOf(err) != fault.BackupRefused || !strings.Contains(err.Error(), tc.want) ||
 				fault.HintOf(err) == "" {
 				t.Errorf("got %v, want %q", err, tc.want)
@@ -161,5 +161,35 @@ func TestWhatMustNotBeKept(t *testing.T) {
 				t.Errorf("left: %v, %v", left, err)
 			}
 		})
+	}
+}
+
+// The Cluster API objects of workload clusters' namespaces are kept with the management cluster's own, and only as they
+// were decided upon.
+func TestKeepHoldsOtherNamespaces(t *testing.T) {
+	c := source().client(t)
+	must(t, fixture.Create(t.Context(), c, "team-a", fixture.Named("shop")))
+	must(t, fixture.Create(t.Context(), c, "team-b", fixture.Named("other")))
+	more := pivot.Extent{Workloads: []backup.WorkloadCluster{{Namespace: "team-a", Cluster: "shop",
+		ManagedBy: scope.Namespace + "/" + scope.Cluster}}}
+	path, manifest, err := keeper(t).Keep(t.Context(), unwritable(t, c, nil), scope, more)
+	must(t, err)
+	b, err := backup.Open(path, backup.Identities{})
+	must(t, err)
+	if got := len(b.Section(backup.Objects)); got != 2*len(everything()) || len(manifest.Workloads) != 1 {
+		t.Errorf("%d objects, want twice %d; %+v", got, len(everything()), manifest.Workloads)
+	}
+	for _, u := range b.Section(backup.Objects) {
+		if u.GetNamespace() == "team-b" {
+			t.Errorf("it keeps %s", capi.ObjectOf(u))
+		}
+	}
+	shop := fixture.Named("shop")[0]
+	shop.SetNamespace("team-a")
+	must(t, c.Patch(t.Context(), shop, client.RawPatch("application/merge-patch+json",
+		[]byte(`{"spec":{"paused":true}}`))))
+	if _, _, err := keeper(t).Keep(t.Context(), unwritable(t, c, nil), scope, more); fault.CodeOf(
+		err) != fault.BackupRefused || !strings.Contains(err.Error(), "Cluster team-a/shop has just been paused") {
+		t.Errorf("paused meanwhile: %v", err)
 	}
 }

@@ -56,6 +56,9 @@ func runWithServers(m *testing.M) (code int, err error) {
 	if err := errors.Join(failures...); err != nil {
 		return 1, err
 	}
+	if err := installFlux(servers.target.Config); err != nil {
+		return 1, err
+	}
 	return m.Run(), nil
 }
 

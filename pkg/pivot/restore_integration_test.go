@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -46,7 +47,7 @@ func newSavedStage(t *testing.T, objects []*unstructured.Unstructured, kubeconfi
 	s := &savedStage{stage: newStageOf(t, objects, fixture.Set("Secret", "mgmt-kubeconfig", kubeconfig, "stringData",
 		"value"),
 		fixture.Unset("Secret", "cloud-credentials", "metadata", "labels"))}
-	path, _, err := pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now}.Keep(t.Context(), s.Source, s.Scope, nil)
+	path, _, err := pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now}.Keep(t.Context(), s.Source, s.Scope, pivot.Extent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,10 +67,13 @@ func silentKubeconfig() string {
 		"server: https://127.0.0.1:1")
 }
 
-// lose takes all that the source has of the definition.
-func (s *savedStage) lose() {
+// lose takes all that the source has of the definitions, or what it has in one of the given namespaces.
+func (s *savedStage) lose(namespaces ...string) {
 	s.t.Helper()
 	for _, u := range s.Backup.Section(backup.Objects) {
+		if len(namespaces) > 0 && !slices.Contains(namespaces, u.GetNamespace()) {
+			continue
+		}
 		u = u.DeepCopy()
 		if len(u.GetFinalizers()) > 0 {
 			if err := s.Source.Client.Patch(s.t.Context(), u.DeepCopy(),
@@ -193,7 +197,7 @@ func (s *savedStage) encrypt() {
 	recipients, err := backup.ParseRecipients("--recipient", []string{key.Recipient().String()})
 	must(s.t, err)
 	s.Path, _, err = pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now, Recipients: recipients}.Keep(
-		s.t.Context(), s.Source, s.Scope, nil)
+		s.t.Context(), s.Source, s.Scope, pivot.Extent{})
 	must(s.t, err)
 	ids, err := backup.ReadIdentities(file)
 	must(s.t, err)

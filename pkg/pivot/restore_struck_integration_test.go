@@ -70,6 +70,7 @@ func TestRestoreStruck(t *testing.T) {
 func (j job) restoring(t *testing.T) job {
 	t.Helper()
 	s := newSavedStage(t, grown(), silentKubeconfig())
+	s.addWorkload()
 	j.Namespace, j.Dir, j.Backup = s.Scope.Namespace, s.BackupDir, s.Path
 	return j
 }
@@ -95,8 +96,9 @@ func (j job) checkRestored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkReleases(t, b, true) // nobody has checked who made it
 	checkRestored(t, b)
-	graph, err := capi.Discover(t.Context(), servers.target.Client, j.Namespace)
+	graph, err := capi.Discover(t.Context(), servers.target.Client, b.Manifest.Namespaces()...)
 	if err != nil {
 		t.Fatal(err)
 	}

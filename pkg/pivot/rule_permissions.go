@@ -49,8 +49,12 @@ func (v *view) checkSide(ctx context.Context, where Where, side clusters.Side, v
 	}
 	var refusals []*Refusal
 	if where == AtTarget {
-		if refusals, err = v.checkNamespace(ctx, side); err != nil {
-			return nil, err
+		for _, namespace := range append([]string{v.scope.Namespace}, v.further...) {
+			refusal, err := v.checkNamespace(ctx, side, namespace)
+			if err != nil {
+				return nil, err
+			}
+			refusals = append(refusals, refusal...)
 		}
 	}
 	for i, o := range samples {
@@ -91,14 +95,14 @@ func (v *view) missingVerbs(ctx context.Context, where Where, side clusters.Side
 
 // checkNamespace refuses a target without the namespace if the user may not create it, as a move does. It also refuses
 // a user who may not read the namespace.
-func (v *view) checkNamespace(ctx context.Context, side clusters.Side) ([]*Refusal, error) {
+func (v *view) checkNamespace(ctx context.Context, side clusters.Side, namespace string) ([]*Refusal, error) {
 	refusal := &Refusal{
-		Rule: RulePermissions, Object: "namespace " + v.scope.Namespace + " of the " + string(AtTarget),
+		Rule: RulePermissions, Object: "namespace " + namespace + " of the " + string(AtTarget),
 		Reason: "does not exist, and the user of the kubeconfig may not create it",
 		Remedy: "Have an administrator create it: kubectl" + option("--kubeconfig", side.Kubeconfig) +
-			" create namespace " + v.scope.Namespace,
+			" create namespace " + namespace,
 	}
-	switch exists, err := capi.NamespaceExists(ctx, side.Client, v.scope.Namespace); {
+	switch exists, err := capi.NamespaceExists(ctx, side.Client, namespace); {
 	case apierrors.IsForbidden(err): // clusterctl must read it, too
 		refusal.Reason, refusal.Remedy = "it is not known whether it exists: "+err.Error(),
 			"Give the user of the kubeconfig the permission to get it."

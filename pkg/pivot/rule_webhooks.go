@@ -17,18 +17,22 @@ import (
 func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
 	samples := v.samples()
 	found := make([]*Refusal, len(samples))
-	namespaceExists, err := capi.NamespaceExists(ctx, v.targetSide.Client, v.scope.Namespace)
-	if err != nil && !apierrors.IsForbidden(err) { // checkPermissions refuses a Forbidden error.
-		return nil, fmt.Errorf("target: %w", err)
+	missing := map[string]bool{}
+	for _, namespace := range append([]string{v.scope.Namespace}, v.further...) {
+		exists, err := capi.NamespaceExists(ctx, v.targetSide.Client, namespace)
+		if err != nil && !apierrors.IsForbidden(err) { // checkPermissions refuses a Forbidden error.
+			return nil, fmt.Errorf("target: %w", err)
+		}
+		missing[namespace] = !exists
 	}
-	err = inParallel(len(samples), func(i int) error {
+	err := inParallel(len(samples), func(i int) error {
 		o := samples[i]
 		if v.denied[o.Key().GroupKind] || v.unknownToTarget(o) {
 			return nil
 		}
 		u, _ := v.source.Get(o)
 		namespace := o.Namespace
-		if namespace == v.scope.Namespace && !namespaceExists {
+		if missing[namespace] {
 			namespace = capi.AnyNamespace
 		}
 		err := capi.DryRunCreate(ctx, v.targetSide.Client, u, namespace)

@@ -16,10 +16,11 @@ import (
 // Target is a management cluster that is to receive objects without a source, as in a restore.
 type Target struct{ v *view }
 
-// ReadTarget reads what the rules check of a target. objects are what it is to receive.
+// ReadTarget reads what the rules check of a target. objects are what it is to receive, in the namespace of the scope
+// and in further ones.
 func ReadTarget(ctx context.Context, target clusters.Side, scope clusters.Scope,
-	objects []*unstructured.Unstructured) (*Target, error) {
-	v := &view{scope: scope, sourceSide: target, targetSide: target, denied: map[schema.GroupKind]bool{}}
+	objects []*unstructured.Unstructured, further ...string) (*Target, error) {
+	v := &view{scope: scope, further: further, sourceSide: target, targetSide: target, denied: map[schema.GroupKind]bool{}}
 	for _, read := range []func() error{
 		func() (err error) { v.target, err = capi.Discover(ctx, target.Client, scope.Namespace); return },
 		func() (err error) { v.targetProviders, err = capi.Providers(ctx, target.Client); return },
@@ -29,7 +30,7 @@ func ReadTarget(ctx context.Context, target clusters.Side, scope clusters.Scope,
 			return nil, fmt.Errorf("target: %w", err)
 		}
 	}
-	v.source = capi.Assemble(objects, v.target.CRDs, scope.Namespace)
+	v.source = capi.Assemble(objects, v.target.CRDs, append([]string{scope.Namespace}, further...)...)
 	v.moves = v.source.Moves()
 	return &Target{v}, nil
 }

@@ -16,6 +16,7 @@ import (
 // view is what the rules check, read once.
 type view struct {
 	scope                            clusters.Scope
+	further                          []string // namespaces that a restore creates objects in, besides the scope's
 	sourceSide, targetSide           clusters.Side
 	source, target                   *capi.Graph
 	groups                           [][]capi.Object

@@ -25,17 +25,22 @@ type Adoption struct {
 func Adopt(ctx context.Context, target clusters.Side, b *backup.Backup) (Adoption, error) {
 	input := Input{Backup: b}
 	var a Adoption
-	clusters, err := capi.Clusters(ctx, target.Client, b.Manifest.Namespace)
-	if err != nil {
-		return a, fmt.Errorf("read the restored Clusters: %w", err)
-	}
-	machines, err := capi.Machines(ctx, target.Client, b.Manifest.Namespace)
-	if err != nil {
-		return a, fmt.Errorf("read the restored Machines: %w", err)
+	var clusters []capi.Cluster
+	var machines []capi.Machine
+	for _, namespace := range b.Manifest.Namespaces() {
+		someClusters, err := capi.Clusters(ctx, target.Client, namespace)
+		if err != nil {
+			return a, fmt.Errorf("read the restored Clusters: %w", err)
+		}
+		someMachines, err := capi.Machines(ctx, target.Client, namespace)
+		if err != nil {
+			return a, fmt.Errorf("read the restored Machines: %w", err)
+		}
+		clusters, machines = append(clusters, someClusters...), append(machines, someMachines...)
 	}
 	restored := map[string]bool{}
 	for _, o := range input.clusters() {
-		restored[o.Name] = true
+		restored[o.Namespace+"/"+o.Name] = true
 		i := slices.IndexFunc(clusters, func(c capi.Cluster) bool { return c.Key() == o.Key() })
 		switch {
 		case i < 0:
@@ -62,7 +67,7 @@ func (a *Adoption) machines(b *backup.Backup, machines []capi.Machine, restored 
 		}
 	}
 	for _, m := range machines {
-		if !restored[m.Cluster] {
+		if !restored[m.Namespace+"/"+m.Cluster] {
 			continue
 		}
 		existing = append(existing, m.String())

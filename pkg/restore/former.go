@@ -14,13 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
-	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
@@ -42,8 +40,8 @@ type formerManagement struct {
 	state  formerState
 	host   string
 	holds  []capi.Cluster
-	moved  bool     // its Flux is suspended for a move of the definition out of it
-	active []string // objects of its Flux that are not suspended: "helmrelease telco-cloud-init"
+	moved  bool         // its Flux is suspended for a move of the definition out of it
+	active []fluxObject // objects of its Flux that are not suspended
 	// attested reports whether another source than the backup names that cluster, or the backup's signature was
 	// checked.
 	attested bool
@@ -134,32 +132,30 @@ func (input Input) probeThrough(ctx context.Context, kubeconfig []byte) formerMa
 
 // read reads which of the backup's Clusters that cluster holds, and whether Flux would restore them.
 func (m *formerManagement) read(ctx context.Context, c client.Client, input Input) error {
-	clusters, err := capi.Clusters(ctx, c, input.Backup.Manifest.Namespace)
-	if err != nil {
-		return err
-	}
-	for _, cluster := range clusters {
-		if slices.ContainsFunc(input.clusters(), func(o capi.Object) bool { return o.Key() == cluster.Key() }) {
-			m.holds = append(m.holds, cluster)
+	for _, namespace := range input.Backup.Manifest.Namespaces() {
+		clusters, err := capi.Clusters(ctx, c, namespace)
+		if err != nil {
+			return err
+		}
+		for _, cluster := range clusters {
+			if slices.ContainsFunc(input.clusters(), func(o capi.Object) bool { return o.Key() == cluster.Key() }) {
+				m.holds = append(m.holds, cluster)
+			}
 		}
 	}
-	release := &unstructured.Unstructured{}
-	release.SetGroupVersionKind(schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2",
-		Kind: "HelmRelease"})
-	release.SetName(flux.ReleaseName)
-	definitions, err := definitionKustomizations(ctx, c)
+	definitions, err := input.definitions(ctx, c)
 	if err != nil {
 		return err
 	}
-	// In the order in which a person suspends them: the HelmRelease would resume the Kustomizations.
-	for _, u := range append([]*unstructured.Unstructured{release}, definitions...) {
-		err := c.Get(ctx, client.ObjectKey{Namespace: flux.Namespace, Name: u.GetName()}, u)
+	for _, u := range definitions {
+		key := client.ObjectKeyFromObject(u)
+		err := c.Get(ctx, key, u)
 		switch suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); {
 		case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		case err != nil:
-			return fmt.Errorf("read %s %s/%s: %w", u.GetKind(), flux.Namespace, u.GetName(), err)
+			return fmt.Errorf("read %s %s: %w", u.GetKind(), key, err)
 		case !suspended: // whatever the annotation says: a person may have resumed it
-			m.active = append(m.active, strings.ToLower(u.GetKind())+" "+u.GetName())
+			m.active = append(m.active, fluxObject{key.Namespace, strings.ToLower(u.GetKind()) + " " + u.GetName()})
 		case u.GetAnnotations()[owned.SuspendedAnnotation] == owned.SuspendedFor(input.Backup.Manifest.Namespace,
 			input.Backup.Manifest.Cluster):
 			m.moved = true
@@ -167,29 +163,6 @@ func (m *formerManagement) read(ctx context.Context, c client.Client, input Inpu
 	}
 	return nil
 }
-
-// definitionKustomizations returns the Kustomizations, to be read, that apply the definition of the management cluster
-// and its further pools of workers.
-func definitionKustomizations(ctx context.Context, c client.Client) ([]*unstructured.Unstructured, error) {
-	kind := schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"}
-	definition := &unstructured.Unstructured{}
-	definition.SetGroupVersionKind(kind)
-	definition.SetName(definitionKustomization)
-	all := []*unstructured.Unstructured{definition}
-	pools := &unstructured.UnstructuredList{}
-	pools.SetGroupVersionKind(kind)
-	err := c.List(ctx, pools, client.InNamespace(flux.Namespace), client.HasLabels{owned.PoolLabel})
-	if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("list the Kustomizations of pools of workers: %w", err)
-	}
-	for i := range pools.Items {
-		all = append(all, &pools.Items[i])
-	}
-	return all, nil
-}
-
-// definitionKustomization is the name of the Kustomization that applies the definition of the management cluster.
-const definitionKustomization = "cluster"
 
 // managerKubeconfig returns the kubeconfig that Cluster API kept for the cluster that was backed up; nil if the backup
 // lacks it.

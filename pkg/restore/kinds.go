@@ -24,7 +24,7 @@ func (input Input) unexpected(graph *capi.Graph) error {
 		switch {
 		case o.Key().Group == "" && !graph.MayBeNamed(o.Key().GroupKind):
 			refuse(backup.Objects, o, "is of a kind that does not move with a cluster")
-		case o.Namespace != "" && o.Namespace != input.Backup.Manifest.Namespace && !o.Shared:
+		case o.Namespace != "" && !input.inNamespaces(o.Namespace) && !o.Shared:
 			refuse(backup.Objects, o, "is in another namespace than the cluster")
 		}
 	}
@@ -45,7 +45,7 @@ func (input Input) unexpected(graph *capi.Graph) error {
 // restore also creates their namespaces.
 func (input Input) Creates() []string {
 	var lines []string
-	for _, section := range []backup.Section{backup.Objects, backup.References} {
+	for _, section := range []backup.Section{backup.Objects, backup.References, backup.Workload} {
 		names := map[string][]string{}
 		for _, u := range input.Backup.Section(section) {
 			o := capi.ObjectOf(u)

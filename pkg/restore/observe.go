@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,13 +25,16 @@ type restoration struct {
 	record []record.Entry // the objects of the backup
 	now    targetState
 	stage  Stage
+
+	releases   []releaseObject              // the objects of the section Workload, in the order of their creation
+	namespaces []*unstructured.Unstructured // of workload clusters, that exist on the target
 }
 
 func (r *restoration) reasons() []string { return r.now.reasons() }
 
 // observe reads what the target holds of the backup, and decides the stage.
 func (r *restoration) observe(ctx context.Context) error {
-	graph, err := capi.Discover(ctx, r.input.Target.Client, r.input.Backup.Manifest.Namespace)
+	graph, err := capi.Discover(ctx, r.input.Target.Client, r.input.Backup.Manifest.Namespaces()...)
 	if err != nil {
 		return fmt.Errorf("read the target: %w", err)
 	}
@@ -41,7 +45,8 @@ func (r *restoration) observe(ctx context.Context) error {
 	s := targetState{}
 	found := map[capi.Key]*unstructured.Unstructured{}
 	for _, want := range r.record {
-		u, known := graph.Get(byKey[want.Object().Key()])
+		o, known := byKey[want.Object().Key()]
+		u, _ := graph.Get(o)
 		if !known {
 			if u, err = r.readOtherNamespace(ctx, want); err != nil {
 				return err
@@ -65,7 +70,7 @@ func (r *restoration) observe(ctx context.Context) error {
 // readOtherNamespace reads an object of another namespace, which the graph may not include. Nil means that it does not
 // exist.
 func (r *restoration) readOtherNamespace(ctx context.Context, want record.Entry) (*unstructured.Unstructured, error) {
-	if want.Namespace == r.input.Backup.Manifest.Namespace {
+	if r.input.inNamespaces(want.Namespace) {
 		return nil, nil
 	}
 	u := &unstructured.Unstructured{}
@@ -116,13 +121,18 @@ func (r *restoration) compare(want record.Entry, u *unstructured.Unstructured, g
 	if want.Shared {
 		return o
 	}
-	if len(graph.Dangling([]capi.Object{capi.ObjectOf(u)})) > 0 && want.Namespace == r.input.Backup.Manifest.Namespace {
+	if len(graph.Dangling([]capi.Object{capi.ObjectOf(u)})) > 0 && r.input.inNamespaces(want.Namespace) {
 		o.wrong = append(o.wrong, "has an owner that does not exist")
 	}
 	if u.GetDeletionTimestamp() != nil && !(running && want.Passing) {
 		o.wrong = append(o.wrong, "is being deleted")
 	}
 	return o
+}
+
+// inNamespaces reports whether a namespace is one of those that the clusters of the backup are in.
+func (input Input) inNamespaces(namespace string) bool {
+	return slices.Contains(input.Backup.Manifest.Namespaces(), namespace)
 }
 
 // clusters returns the Clusters of the backup.

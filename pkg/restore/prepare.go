@@ -36,7 +36,8 @@ func (input Input) prepare(ctx context.Context) (*restoration, error) {
 	}
 	manifest := input.Backup.Manifest
 	scope := clusters.Scope{Namespace: manifest.Namespace, Cluster: manifest.Cluster}
-	target, err := pivot.ReadTarget(ctx, input.Target, scope, input.Backup.Section(backup.Objects))
+	target, err := pivot.ReadTarget(ctx, input.Target, scope, input.Backup.Section(backup.Objects),
+		manifest.Namespaces()[1:]...)
 	if err != nil {
 		return nil, unreadableTarget(err)
 	}
@@ -51,14 +52,21 @@ func (input Input) prepare(ctx context.Context) (*restoration, error) {
 		if err := r.observe(ctx); err != nil {
 			return nil, unreadableTarget(err)
 		}
+		if err := r.observeReleases(ctx); err != nil {
+			return nil, unreadableTarget(err)
+		}
 		if r.stage == Done { // a finished restore needs no confirmation
+			if err := input.ofBackup(input.unexpectedReleases(ctx)); err != nil {
+				return nil, err
+			}
 			if former.state == formerSilent || former.state == formerEmpty {
 				return r, nil
 			}
 			return r, former.refusal(input)
 		}
 		problems = append(problems, r.conflict(), input.ofBackup(leftOut(target)),
-			input.ofBackup(input.unexpected(target.Graph())))
+			input.ofBackup(input.unexpected(target.Graph())), input.ofBackup(input.unexpectedReleases(ctx)),
+			r.refuseReleases())
 	}
 	more, err := input.checkTarget(ctx, target)
 	if err != nil {
@@ -92,6 +100,20 @@ func (input Input) checkComplete() error {
 	})
 	if !hasOwnCluster {
 		refuse("the backup does not hold Cluster %s/%s, which it is of", manifest.Namespace, manifest.Cluster)
+	}
+	listed := map[string]bool{}
+	for _, w := range manifest.Workloads {
+		listed[w.String()] = true
+		if !slices.ContainsFunc(input.clusters(), func(o capi.Object) bool {
+			return o.Namespace == w.Namespace && o.Name == w.Cluster
+		}) {
+			refuse("the backup does not hold Cluster %s, which its manifest lists", w)
+		}
+	}
+	for _, o := range input.clusters() {
+		if o.Namespace != manifest.Namespace && !listed[o.Namespace+"/"+o.Name] {
+			refuse("the manifest of the backup does not list %s", o)
+		}
 	}
 	return fault.Join(wrong...)
 }

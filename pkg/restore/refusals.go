@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
@@ -31,7 +30,7 @@ func (m formerManagement) refusal(input Input) error {
 			"move the definition with clusterctl move. --force does not change this.")
 	case formerApplies:
 		return refuse("answers and holds nothing of the backup, and its Flux would put it back: not suspended: "+
-			strings.Join(m.active, ", "),
+			strings.Join(texts(m.active), ", "),
 			"On that cluster, in this order:\n"+m.suspendCommands()+"\nThen run the same command again.")
 	case formerEmpty:
 		if m.attested || input.Force {
@@ -76,11 +75,19 @@ func (m formerManagement) heldClusters() []string {
 	return all
 }
 
+func texts[T fmt.Stringer](all []T) []string {
+	var lines []string
+	for _, each := range all {
+		lines = append(lines, each.String())
+	}
+	return lines
+}
+
 // suspendCommands returns the commands that keep that cluster's Flux from restoring the definition.
 func (m formerManagement) suspendCommands() string {
 	var lines []string
 	for _, o := range m.active {
-		lines = append(lines, "kubectl -n "+flux.Namespace+" patch "+o+` --type merge -p '{"spec":{"suspend":true}}'`)
+		lines = append(lines, "kubectl -n "+o.namespace+" patch "+o.name+` --type merge -p '{"spec":{"suspend":true}}'`)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -58,6 +58,7 @@ type Result struct {
 	Clusters   []capi.Object // that are active on the target now
 	Objects    int           // of the backup's section Objects, on the target
 	References []capi.Object // that were created
+	Releases   []capi.Object // releases of workload clusters and their inputs, that were created
 	Warnings   []string      // what a person should compare
 }
 
@@ -81,9 +82,14 @@ func Run(ctx context.Context, input Input) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Already: r.stage == Done, Objects: len(r.record), Warnings: r.now.warnings()}
-	if !result.Already {
+	result := Result{Already: r.stage == Done && !r.missingReleases(), Objects: len(r.record), Warnings: r.now.warnings()}
+	if r.stage != Done {
 		result.Warnings = append(result.Warnings, input.remedies()...)
+	}
+	if r.stage != Done { // the values first: the definitions may refer to them
+		if result.Releases, err = r.createReleases(ctx, false); err != nil {
+			return Result{}, interrupted(ctx, err, "Nothing acts on the machines.")
+		}
 	}
 	if r.stage == Empty || r.stage == Begun {
 		if err := r.create(ctx); err != nil {
@@ -98,7 +104,8 @@ func Run(ctx context.Context, input Input) (Result, error) {
 	if result.Clusters, err = r.active(ctx); err != nil {
 		return Result{}, err
 	}
-	return result, nil
+	err = r.finishReleases(ctx, &result)
+	return result, err
 }
 
 // create lets clusterctl create what is missing, and verifies that all objects exist unchanged.

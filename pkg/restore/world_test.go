@@ -29,6 +29,15 @@ type restoring struct {
 	old   client.Client // the cluster that the backup is of; nil: it does not answer
 	asked int           // how often that was asked
 	made  int           // objects that were created in place of clusterctl
+
+	more   []inNamespaceOf // what the cluster that is backed up has besides
+	extent pivot.Extent    // of the backup
+}
+
+// inNamespaceOf are objects of a namespace.
+type inNamespaceOf struct {
+	namespace string
+	objects   []*unstructured.Unstructured
 }
 
 const oldKubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],
@@ -68,7 +77,11 @@ func (r *restoring) backUp(t *testing.T, edits ...fixture.Edit) {
 			"value"),
 		fixture.Unset("Secret", "cloud-credentials", "metadata", "labels"),
 	}, edits...)
-	path, _, err := k.Keep(t.Context(), clusters.Side{Client: source(edits...).client(t)}, scope, nil)
+	from := source(edits...).client(t)
+	for _, more := range r.more {
+		must(t, fixture.Create(t.Context(), from, more.namespace, more.objects))
+	}
+	path, _, err := k.Keep(t.Context(), clusters.Side{Client: from}, scope, r.extent)
 	must(t, err)
 	r.Path = path
 	r.Backup, err = backup.Open(path, backup.Identities{})
@@ -165,7 +178,7 @@ func (r *restoring) forge(t *testing.T, in backup.Section, apiVersion, kind, nam
 			UID: "Cluster-mgmt"}})
 	}
 	c := backup.Content{Manifest: r.Backup.Manifest, Sections: map[backup.Section][]*unstructured.Unstructured{}}
-	for _, section := range []backup.Section{backup.Objects, backup.References} {
+	for _, section := range []backup.Section{backup.Objects, backup.References, backup.Workload} {
 		c.Sections[section] = slices.Clone(r.Backup.Section(section))
 	}
 	c.Sections[in] = append(c.Sections[in], u)

@@ -7,19 +7,23 @@ import (
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
-// ReleaseInputs returns everything that a cluster's release is made from, for a backup: the HelmRelease
-// telco-cloud-init, the ConfigMaps and Secrets with its values, its sources and their Secrets. It fails if something
-// that the release names is missing and not optional.
+// ReleaseInputs returns everything that a cluster's own release is made from, see InputsOf.
 func ReleaseInputs(ctx context.Context, c client.Reader) ([]*unstructured.Unstructured, error) {
-	k := keeping{ctx: ctx, client: c, have: map[string]bool{}}
-	release := k.read(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind), flux.ReleaseName, false)
+	return InputsOf(ctx, c, ownRelease())
+}
+
+// InputsOf returns everything that a release is made from, for a backup: the HelmRelease, the ConfigMaps and Secrets
+// with its values, its sources and their Secrets. It fails if something that the release names is missing and not
+// optional.
+func InputsOf(ctx context.Context, c client.Reader, key client.ObjectKey) ([]*unstructured.Unstructured, error) {
+	k := keeping{ctx: ctx, client: c, namespace: key.Namespace, have: map[string]bool{}}
+	release := k.read(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind), key.Name, false)
 	if k.err != nil {
 		return nil, k.err
 	}
@@ -39,13 +43,28 @@ func ReleaseInputs(ctx context.Context, c client.Reader) ([]*unstructured.Unstru
 	return k.found, k.err
 }
 
-// keeping collects objects of Flux's namespace, each once, until the first error.
+// Labelled returns the HelmReleases with a label. A cluster without Flux has none.
+func Labelled(ctx context.Context, c client.Reader, label string) ([]client.ObjectKey, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind + "List"))
+	if err := c.List(ctx, list, client.HasLabels{label}); err != nil && !meta.IsNoMatchError(err) {
+		return nil, fmt.Errorf("list the HelmReleases with the label %s: %w", label, err)
+	}
+	var keys []client.ObjectKey
+	for i := range list.Items {
+		keys = append(keys, client.ObjectKeyFromObject(&list.Items[i]))
+	}
+	return keys, nil
+}
+
+// keeping collects objects of a release's namespace, each once, until the first error.
 type keeping struct {
-	ctx    context.Context
-	client client.Reader
-	have   map[string]bool
-	found  []*unstructured.Unstructured
-	err    error
+	ctx       context.Context
+	namespace string
+	client    client.Reader
+	have      map[string]bool
+	found     []*unstructured.Unstructured
+	err       error
 }
 
 // source reads a source and the Secrets that it names.
@@ -71,11 +90,11 @@ func (k *keeping) read(gvk schema.GroupVersionKind, name string, optional bool) 
 	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(gvk)
-	switch err := k.client.Get(k.ctx, client.ObjectKey{Namespace: flux.Namespace, Name: name}, u); {
+	switch err := k.client.Get(k.ctx, client.ObjectKey{Namespace: k.namespace, Name: name}, u); {
 	case apierrors.IsNotFound(err) && optional:
 		return nil
 	case err != nil:
-		k.err = fmt.Errorf("read %s %s/%s: %w", gvk.Kind, flux.Namespace, name, err)
+		k.err = fmt.Errorf("read %s %s/%s: %w", gvk.Kind, k.namespace, name, err)
 		return nil
 	}
 	k.have[gvk.Kind+"/"+name] = true

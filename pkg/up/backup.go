@@ -3,7 +3,6 @@ package up
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
@@ -20,12 +19,11 @@ const backupBound = 10 * time.Minute
 type BackedUp struct {
 	Path     string
 	Manifest backup.Manifest
-	// LeftOut are the workload clusters of other namespaces, as namespace/name: the backup has nothing of them.
-	LeftOut []string
+	LeftOut  []LeftOut
 }
 
 // Backup backs up the living management cluster into a new folder, or file, of dir. The backup has its definition, what
-// that refers to, and its values, release and source. Backup changes nothing in the cluster, and acquires no lease. It
+// that refers to, its values, release and source, and the same of its workload clusters in all namespaces. Backup changes nothing in the cluster, and acquires no lease. It
 // first proves that the cluster is the one of this environment.
 func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
 	ctx, cancel := context.WithTimeout(ctx, backupBound)
@@ -56,18 +54,13 @@ func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
 			"Check that the release telco-cloud-init in its namespace flux-system is complete: run cluster-init up "+
 				u.Environment.Argument()+".")
 	}
-	others, err := clusters.Others(ctx, side.Cluster, u.Scope)
+	more, leftOut, err := backupWorkloads(ctx, side.Cluster, u.Scope)
 	if err != nil {
-		return BackedUp{}, fault.Retryable(fmt.Errorf("list the workload clusters of %s: %w",
+		return BackedUp{}, fault.Retryable(fmt.Errorf("read the workload clusters of %s: %w",
 			u.Environment.ClusterName(), err), fault.ClusterUnreachable, "")
 	}
-	var b BackedUp
-	for _, c := range others {
-		if c.Namespace != u.Scope.Namespace {
-			b.LeftOut = append(b.LeftOut, c.Namespace+"/"+c.Name)
-		}
-	}
-	slices.Sort(b.LeftOut)
-	b.Path, b.Manifest, err = keeper.Keep(ctx, u.decider.Side(side.Cluster), u.Scope, environment)
+	more.Environment = environment
+	b := BackedUp{LeftOut: leftOut}
+	b.Path, b.Manifest, err = keeper.Keep(ctx, u.decider.Side(side.Cluster), u.Scope, more)
 	return b, err
 }

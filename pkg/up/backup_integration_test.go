@@ -76,22 +76,31 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 	refuses("it is paused", fault.BackupRefused, "is paused")
 	shared.Patch(ctx, t, cluster, `{"spec":{"paused":null}}`)
 
-	shared.Namespaces(ctx, t, "team-a")
-	elsewhere, beside := fluxserver.NewCluster("team-a", "shop"), fluxserver.NewCluster("observed", "till")
-	shared.Create(ctx, t, elsewhere, beside)
+	elsewhere := workloadsOf(ctx, t)
+	beside := fluxserver.NewCluster("observed", "till")
+	shared.Create(ctx, t, beside)
 	kept, err := run.Backup(ctx, to)
 	if err != nil {
 		t.Fatal(err)
 	}
 	written, manifest := kept.Path, kept.Manifest
-	if !slices.Equal(kept.LeftOut, []string{"team-a/shop"}) {
+	if want := []LeftOut{{"team-c/held", "Cluster team-c/held is paused"}, {"team-d/early",
+		"its Cluster does not exist"}}; len(kept.LeftOut) != 3 || !slices.Equal(kept.LeftOut[1:], want) ||
+		kept.LeftOut[0].Cluster != "team-b/half" || !strings.Contains(kept.LeftOut[0].Reason, "its release is "+
+		"incomplete: read ConfigMap team-b/half-values") {
 		t.Errorf("it leaves out %v", kept.LeftOut)
+	}
+	by := "observed/" + env.ClusterName()
+	if want := []backup.WorkloadCluster{{Namespace: "team-a", Cluster: "shop", ManagedBy: by, Release: true},
+		{Namespace: "team-b", Cluster: "half", ManagedBy: by}}; !slices.Equal(manifest.Workloads, want) {
+		t.Errorf("it holds %+v", manifest.Workloads)
 	}
 	b, err := backup.Open(written, backup.Identities{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for section, want := range map[backup.Section]int{backup.Objects: 4, backup.References: 0, backup.Environment: 4} {
+	for section, want := range map[backup.Section]int{backup.Objects: 6, backup.References: 0, backup.Environment: 4,
+		backup.Workload: 3} {
 		if got := len(b.Section(section)); got != want {
 			t.Errorf("%d %s, want %d: %v", got, section, want, manifest.Files)
 		}
@@ -99,5 +108,44 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 	if manifest.Identity != backup.IdentityOf([]byte("one")) || filepath.Dir(written) != to {
 		t.Errorf("%s has %+v", written, manifest)
 	}
-	shared.Remove(ctx, t, append(made, cluster, secret, authority, elsewhere, beside)...)
+	shared.Remove(ctx, t, append(append(made, cluster, secret, authority, beside), elsewhere...)...)
+}
+
+// workloadsOf creates workload clusters: one with its release, one whose release is incomplete, one that is paused, and
+// one of which there is only the release.
+func workloadsOf(ctx context.Context, t *testing.T) (made []client.Object) {
+	shared.Namespaces(ctx, t, "team-a", "team-b", "team-c", "team-d")
+	for _, w := range []struct {
+		namespace, name                  string
+		cluster, paused, release, values bool
+	}{{"team-a", "shop", true, false, true, true}, {"team-b", "half", true, false, true, false},
+		{"team-c", "held", true, true, false, false}, {"team-d", "early", false, false, true, true}} {
+		meta := metav1.ObjectMeta{Namespace: w.namespace, Name: w.name + "-values"}
+		if w.cluster {
+			made = append(made, fluxserver.NewCluster(w.namespace, w.name))
+			shared.Create(ctx, t, made[len(made)-1])
+		}
+		if w.paused {
+			shared.Patch(ctx, t, made[len(made)-1], `{"spec":{"paused":true}}`)
+		}
+		if w.values {
+			made = append(made, &corev1.ConfigMap{ObjectMeta: meta})
+			shared.Create(ctx, t, made[len(made)-1])
+		}
+		if !w.release {
+			continue
+		}
+		release, err := flux.HelmRelease(flux.Release{Namespace: w.namespace, Name: w.name, Chart: w.name + "-chart",
+			ValuesFrom: []flux.ValuesReference{{Kind: "ConfigMap", Name: w.name + "-values"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		release.Labels = map[string]string{"cluster-init.io/workload": w.name}
+		from := flux.ChartSource(flux.OCIArtifact{URL: "oci://registry.example/chart", Tag: "v1"})
+		from.SetNamespace(w.namespace)
+		from.SetName(w.name + "-chart")
+		shared.Create(ctx, t, release, from)
+		made = append(made, release, from)
+	}
+	return made
 }

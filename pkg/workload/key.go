@@ -15,7 +15,7 @@ import (
 )
 
 // Label is on each object of a workload cluster that cluster-init applies. It holds the cluster's name.
-const Label = "cluster-init.io/workload"
+const Label = owned.WorkloadLabel
 
 // Key names a workload cluster: its Cluster, and its HelmRelease.
 type Key struct{ Namespace, Name string }

@@ -1,0 +1,106 @@
+package up
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+)
+
+// LeftOut is a workload cluster of which a backup does not have everything.
+type LeftOut struct {
+	Cluster string `json:"cluster"` // as namespace/name
+	Reason  string `json:"reason"`
+}
+
+// backupWorkloads reads what a backup holds of the clusters that a management cluster manages besides itself: those with
+// a release, and all of other namespaces. A namespace with a cluster that is paused or being deleted is left out, as a
+// restore would resume what a person has paused.
+func backupWorkloads(ctx context.Context, management *kube.Cluster, scope clusters.Scope) (more pivot.Extent,
+	left []LeftOut, err error) {
+	others, err := clusters.Others(ctx, management, scope)
+	if err != nil {
+		return more, nil, err
+	}
+	releases, err := rollout.Labelled(ctx, management, owned.WorkloadLabel)
+	if err != nil {
+		return more, nil, err
+	}
+	unsteady := unsteadyNamespaces(others)
+	for _, c := range others {
+		key := client.ObjectKey{Namespace: c.Namespace, Name: c.Name}
+		hasRelease := slices.Contains(releases, key)
+		releases = slices.DeleteFunc(releases, func(other client.ObjectKey) bool { return other == key })
+		reason, reserved := unsteady[c.Namespace], backup.ReservedNamespace(c.Namespace)
+		switch isOwn := c.Namespace == scope.Namespace; {
+		case reserved && (hasRelease || !isOwn):
+			left = append(left, LeftOut{key.String(), "its namespace belongs to Kubernetes or Flux"})
+			continue
+		case reason != "" && !isOwn:
+			left = append(left, LeftOut{key.String(), reason})
+			continue
+		}
+		var inputs []*unstructured.Unstructured
+		if hasRelease {
+			inputs, err = rollout.InputsOf(ctx, management, key)
+			switch {
+			case apierrors.IsNotFound(err):
+				left = append(left, LeftOut{key.String(), "its release is incomplete: " + err.Error()})
+				inputs, hasRelease = nil, false
+			case err != nil:
+				return more, nil, err
+			}
+		}
+		if !hasRelease && c.Namespace == scope.Namespace {
+			continue
+		}
+		more.Workloads = append(more.Workloads, backup.WorkloadCluster{Namespace: c.Namespace, Cluster: c.Name,
+			ManagedBy: scope.Namespace + "/" + scope.Cluster, Release: hasRelease})
+		more.Releases = append(more.Releases, inputs...)
+	}
+	for _, key := range releases {
+		left = append(left, LeftOut{key.String(), "its Cluster does not exist"})
+	}
+	slices.SortFunc(more.Workloads, func(a, b backup.WorkloadCluster) int {
+		return strings.Compare(a.String(), b.String())
+	})
+	slices.SortFunc(left, func(a, b LeftOut) int { return strings.Compare(a.Cluster, b.Cluster) })
+	more.Releases = eachOnce(more.Releases)
+	return more, left, nil
+}
+
+// unsteadyNamespaces returns the namespaces with a Cluster that is paused or being deleted, and names it.
+func unsteadyNamespaces(all []capi.Cluster) map[string]string {
+	reasons := map[string]string{}
+	for _, c := range all {
+		switch {
+		case c.Deleting:
+			reasons[c.Namespace] = c.String() + " is being deleted"
+		case c.Paused:
+			reasons[c.Namespace] = c.String() + " is paused"
+		}
+	}
+	return reasons
+}
+
+// eachOnce returns the objects without duplicates: releases of one namespace may share a source.
+func eachOnce(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	seen := map[capi.Key]bool{}
+	return slices.DeleteFunc(objects, func(u *unstructured.Unstructured) bool {
+		key := capi.ObjectOf(u).Key()
+		repeated := seen[key]
+		seen[key] = true
+		return repeated
+	})
+}
