@@ -3,16 +3,25 @@
 package e2e
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // TestMatrixInstall makes an existing cluster a management cluster. The run is killed and run again, and once more it
-// changes nothing. The cluster makes a workload cluster, whose node is ready.
+// changes nothing. The cluster makes a workload cluster, whose node is ready. cleanup keeps the registry that the cluster
+// reads from. In the end uninstall, killed and run again, leaves the cluster as it was.
 func TestMatrixInstall(t *testing.T) {
 	l := newLab(t)
 	l.needBundle(t)
@@ -22,6 +31,7 @@ func TestMatrixInstall(t *testing.T) {
 		l.run(t, "cleanup", l.name, "--yes", "--force", l.name)
 	})
 	by := []string{"--kubeconfig", existing}
+	bare := connect(t, existing).content(t)
 	install := append([]string{"install", environmentName, "--bundle", l.bundle}, by...)
 	if killed, code := l.killAt(t, func(e event.Event) bool {
 		return e.Type == event.PhaseStarted && e.Phase == "release"
@@ -42,6 +52,13 @@ func TestMatrixInstall(t *testing.T) {
 		}
 	}
 	l.installed(t, by)
+	if code, out := l.run(t, "cleanup", l.name, "--yes"); code != 72 {
+		t.Errorf("cleanup of an installed cluster ended with %d: %s", code, out)
+	}
+	second := append([]string{"install", environmentName, "--bundle", l.bundle, "--set", "cluster.name=second"}, by...)
+	if code, out := l.run(t, second...); code != 30 {
+		t.Errorf("a second environment in the cluster ended with %d: %s", code, out)
+	}
 	in := append([]string{"--in", l.name}, by...)
 	own := workloadName + "/" + workloadName
 	apply := append([]string{"workload", "apply", environmentName, "--name", workloadName, "--namespace", workloadName,
@@ -65,6 +82,10 @@ func TestMatrixInstall(t *testing.T) {
 			t.Errorf("workload %s ended with %d: %s", command, code, out)
 		}
 	}
+	uninstall := append([]string{"uninstall", l.name, "--yes"}, by...)
+	if code, out := l.run(t, uninstall...); code != 72 {
+		t.Errorf("uninstall with a workload cluster ended with %d: %s", code, out)
+	}
 	if code, _ := l.run(t, append([]string{"workload", "delete", own, "--yes"}, in...)...); code != 0 {
 		t.Fatalf("workload delete ended with %d", code)
 	}
@@ -75,6 +96,60 @@ func TestMatrixInstall(t *testing.T) {
 		strings.Contains(out, workloadName) {
 		t.Errorf("workload list ended with %d: %s", code, out)
 	}
+	// the namespace of a workload cluster stays
+	if err := management.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: workloadName}}); err != nil {
+		t.Error(err)
+	}
+	l.uninstalled(t, uninstall, existing, bare)
+}
+
+// uninstalled runs uninstall, kills it and runs it again, and compares the cluster with what it was before install.
+func (l lab) uninstalled(t *testing.T, uninstall []string, existing string, bare []string) {
+	t.Helper()
+	if code, out := l.run(t, append([]string{"uninstall", l.name}, uninstall[3:]...)...); code != 71 {
+		t.Errorf("uninstall without --yes ended with %d: %s", code, out)
+	}
+	if killed, code := l.killAt(t, func(e event.Event) bool {
+		return e.Type == event.Progress && strings.Contains(e.Message, "removed component")
+	}, uninstall...); !killed {
+		t.Fatalf("uninstall was not killed, and ended with %d", code)
+	}
+	if code, _ := l.run(t, uninstall...); code != 0 {
+		t.Fatalf("uninstall ended with %d", code)
+	}
+	eventually(t, "the namespace "+workloadName+" is gone", 2*time.Minute, func(context.Context) bool {
+		return !slices.Contains(connect(t, existing).content(t), "Namespace /"+workloadName)
+	})
+	if after := connect(t, existing).content(t); !slices.Equal(after, bare) {
+		t.Errorf("uninstall left %v, before install there was %v", after, bare)
+	}
+	if left := containers(t, owned.ClusterLabel+"="+l.name); len(left) > 0 {
+		t.Errorf("uninstall left containers: %v", left)
+	}
+	if code, out := l.run(t, uninstall...); code != 0 {
+		t.Errorf("uninstall again ended with %d: %s", code, out)
+	}
+}
+
+// content returns the namespaces, definitions, webhooks, roles and Deployments of the cluster.
+func (c cluster) content(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, kind := range []schema.GroupVersionKind{{Version: "v1", Kind: "Namespace"},
+		{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
+		{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "ValidatingWebhookConfiguration"},
+		{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "MutatingWebhookConfiguration"},
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "ClusterRole"},
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "ClusterRoleBinding"},
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "Role"},
+		{Group: "apps", Version: "v1", Kind: "Deployment"}} {
+		for _, o := range c.list(t, kind.Group, kind.Version, kind.Kind) {
+			all = append(all, kind.Kind+" "+o.GetNamespace()+"/"+o.GetName())
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // installed sees that the commands for a management cluster know one that has no Cluster of its own.

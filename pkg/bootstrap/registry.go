@@ -16,6 +16,7 @@ import (
 // the bundle's images.
 type Registry struct {
 	Wanted
+	Serves    string             // for a cluster of `install`, see owned.ServesLabel
 	Published *content.Published // set by Run if the source is embedded: what Flux reads in the later phases
 }
 
@@ -39,7 +40,7 @@ func (r Registry) Run(ctx context.Context, report pipeline.Reporter) error {
 	var running *registry.Registry
 	err = underNetworkLock(ctx, r.StateFolder, func() (err error) {
 		running, err = registry.EnsureRegistry(ctx, r.Engine,
-			registry.EnsureOptions{Cluster: r.Environment.ClusterName(), Binary: r.Binary})
+			registry.EnsureOptions{Cluster: r.Environment.ClusterName(), Serves: r.Serves, Binary: r.Binary})
 		return err
 	})
 	if err != nil {

@@ -117,7 +117,7 @@ func findRegistry(ctx context.Context, engine Engine, t Target, p *Plan) error {
 	}
 	for _, c := range containers {
 		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Registry, Name: c.Name, Created: c.Created,
-			Proof: "label " + owned.ClusterLabel + "=" + t.Cluster})
+			Proof: "label " + owned.ClusterLabel + "=" + t.Cluster, Serves: c.Labels[owned.ServesLabel]})
 		if strings.HasPrefix(c.Image, owned.RegistryRepository+":") {
 			p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Image, Name: c.Image,
 				Proof: "made by cluster-init for its registry"})

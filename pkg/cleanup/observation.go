@@ -7,6 +7,8 @@ type observation struct {
 	management managementSide
 	// leaseErr says why the leases could not be checked.
 	leaseErr error
+	// serving is the registry that an existing cluster reads from, since `install` made it a management cluster.
+	serving  string
 	machines []string // machines that exist, running or not
 	// machinesErr says why the list of machines is incomplete.
 	machinesErr error

@@ -61,6 +61,7 @@ func (o Observer) observe(ctx context.Context, plan Plan) observation {
 	defer cancel()
 	var seen observation
 	seen.machines, seen.machinesErr = plan.machines()
+	seen.serving = plan.serving()
 	names := o.names()
 	var checks sync.WaitGroup
 	checks.Go(func() {
@@ -93,6 +94,16 @@ func (p Plan) hasBootstrap() bool {
 func (p Plan) hasBalancer(t Target) bool {
 	machines, _ := p.machines() // only Ask needs the error
 	return slices.Contains(machines, owned.LoadBalancer(t.Cluster))
+}
+
+// serving returns the registry that a cluster of `install` reads from; empty if there is none.
+func (p Plan) serving() string {
+	for _, i := range p.Delete {
+		if i.Kind == Registry && i.Serves != "" {
+			return i.Name
+		}
+	}
+	return ""
 }
 
 // machines returns the machines of the cluster, including their load balancer. It returns an error if a cloud could not

@@ -39,6 +39,8 @@ func permit(o observation, t Target) Permission {
 	switch {
 	case m.state == managementManaging:
 		return refuseManaging(m, t)
+	case o.serving != "":
+		return refuseServing(o.serving, t)
 	case b.state == bootstrapStopped:
 		return refuseStopped(b, t)
 	case b.state == bootstrapFrozen:
@@ -81,6 +83,12 @@ func refuse(t Target, reason, hint string) Permission {
 func refuseManaging(m managementSide, t Target) Permission {
 	return refuse(t, fmt.Sprintf("the management cluster %s answers at %s and manages itself", t.Cluster, m.host),
 		"Delete what it owns with its own controllers first.")
+}
+
+func refuseServing(registry string, t Target) Permission {
+	return refuse(t, fmt.Sprintf("the registry %s serves the existing cluster that cluster-init install made the "+
+		"management cluster %s, and its components come from there", registry, t.Cluster),
+		"Take them out of that cluster first: cluster-init uninstall ENVIRONMENT --kubeconfig FILE.")
 }
 
 func refuseStopped(b bootstrapSide, t Target) Permission {

@@ -55,7 +55,9 @@ type Item struct {
 	Created time.Time `json:"created,omitzero"`
 	// Machine reports whether it is a machine in a cloud.
 	Machine bool `json:"-"`
-	rank    int  // its position among others of a cloud, for people
+	// Serves is the UID of the cluster that reads from a registry, if `install` made that a management cluster.
+	Serves string `json:"-"`
+	rank   int    // its position among others of a cloud, for people
 }
 
 // NotChecked is a kind of resources that could not be listed. None of them counts as gone, and nothing that they may

@@ -19,6 +19,7 @@ type installOptions struct {
 	buildOptions
 	output       outputOptions
 	allowChanges []string
+	adopt        []string
 	streams      Streams
 }
 
@@ -32,8 +33,9 @@ func newInstall(streams Streams) *cobra.Command {
 the providers of Cluster API. There is no bootstrap cluster and no pivot, and the cluster gets no
 definition of its own. Then workload apply makes clusters with it.
 
-install refuses a cluster that has Flux, cert-manager or Cluster API from another owner. You can
-interrupt or kill it at any time and run it again.`,
+install refuses a cluster that has Flux, cert-manager or Cluster API from another owner. With --adopt
+cert-manager it uses the one that is there. You can interrupt or kill it at any time and run it
+again. uninstall removes what it installed.`,
 		Example: `  cluster-init install kubeadm-capo --kubeconfig ./existing.kubeconfig --source git \
     --source-url https://git.example.org/platform.git
   cluster-init workload apply kubeadm-capo --in kubeadm-capo --kubeconfig ./existing.kubeconfig --name shop`,
@@ -44,6 +46,8 @@ interrupt or kill it at any time and run it again.`,
 	o.supplyFlags(f, o.streams, install.PhaseNames())
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the existing cluster (required)")
 	f.StringSliceVar(&o.allowChanges, "allow-changes", nil, "allow this change (KEY from the refusal; repeatable)")
+	f.StringSliceVar(&o.adopt, "adopt", nil, "use this component of the cluster instead of the one that install brings: "+
+		"cert-manager")
 	o.output.flags(f)
 	return c
 }
@@ -58,6 +62,9 @@ func (o *installOptions) run(ctx context.Context, name string) error {
 	return runPhases(ctx, sink, "install", name, func(ctx context.Context, leases *lease.Set) (*phaseRun, error) {
 		if o.kubeconfig == "" {
 			return nil, fault.New(fault.Usage, "--kubeconfig is missing", "Name the existing cluster: --kubeconfig FILE.")
+		}
+		if err := o.useAdopted(ctx, name); err != nil {
+			return nil, err
 		}
 		b, err := o.resolve(ctx, name, sink, leases)
 		if err != nil {
@@ -75,6 +82,20 @@ func (o *installOptions) run(ctx context.Context, name string) error {
 			looks:    func() *clusters.World { return clusters.New(b.subject, b.parts) },
 			outcome:  func() outcome { return o.outcome(run) }}, nil
 	}, nil)
+}
+
+// useAdopted adds the values of a release that uses components of other owners.
+func (o *installOptions) useAdopted(ctx context.Context, name string) error {
+	if len(o.adopt) == 0 {
+		return nil
+	}
+	env, err := o.load(ctx, name, nil)
+	if err != nil {
+		return err
+	}
+	adopted, err := install.AdoptedValues(env, o.adopt)
+	o.sets = append(o.sets, adopted...)
+	return err
 }
 
 func (o *installOptions) outcome(run *install.Run) outcome {

@@ -134,7 +134,8 @@ func newRoot(streams Streams) *cobra.Command {
 		aboutBuilt(newDiagnose(streams)), aboutBuilt(newCollect(streams)), aboutBuilt(newKubeconfig(streams)),
 		aboutBuilt(newStatus(streams)), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams),
 		newExplain(streams), newRender(streams), aboutBuilt(newDiff(streams)), newPublish(streams), newContent(streams),
-		newRegistry(streams), newInstall(streams), newWorkload(streams), newVM(streams), newVersion(streams))
+		newRegistry(streams), newInstall(streams), newUninstall(streams),
+		newWorkload(streams), newVM(streams), newVersion(streams))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)

@@ -72,7 +72,7 @@ func TestEveryAnswerInJSONHasATypeAndAVersion(t *testing.T) {
 	}
 	// Those of which the answer is about a cluster, or needs a registry; a run answers with events.
 	others := []string{"up", "down", "backup", "restore", "cleanup", "publish", "render", "pivot plan", "pivot resume",
-		"pivot rollback", "runs replay", "install", "workload apply", "workload list", "workload status",
+		"pivot rollback", "runs replay", "install", "uninstall", "workload apply", "workload list", "workload status",
 		"workload diagnose", "workload delete"}
 	t.Chdir(t.TempDir())
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")

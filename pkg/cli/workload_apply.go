@@ -94,7 +94,7 @@ func (o *workloadApplyOptions) run(ctx context.Context, name string) error {
 						if _, err := world.TakeLease(ctx, cluster.Management, report); err != nil {
 							return err
 						}
-						return fault.Join(cluster.Check(ctx), makes.Preflight(ctx, report))
+						return fault.Join(cluster.Check(ctx, report), makes.Preflight(ctx, report))
 					}},
 				{Name: "workload-cluster", Title: "workload cluster", Timeout: o.timeout,
 					Run: func(ctx context.Context, report pipeline.Reporter) error {

@@ -11,6 +11,21 @@ import (
 // TakeLease takes the lease of this management cluster in c, unless this run has it already. waited reports whether
 // another process held it.
 func (w *World) TakeLease(ctx context.Context, c *kube.Cluster, report pipeline.Reporter) (waited bool, err error) {
+	return w.take(ctx, c, LeasedIn(c.Name), lease.Name(w.Namespace, w.Cluster), report)
+}
+
+// TakeInstallLeases takes two leases in an existing cluster: the one of this management cluster, and the one that keeps
+// other environments from being installed in it or taken out of it.
+func (w *World) TakeInstallLeases(ctx context.Context, c *kube.Cluster, report pipeline.Reporter) error {
+	if _, err := w.TakeLease(ctx, c, report); err != nil {
+		return err
+	}
+	_, err := w.take(ctx, c, "the existing cluster", lease.InstallName, report)
+	return err
+}
+
+func (w *World) take(ctx context.Context, c *kube.Cluster, where, name string, report pipeline.Reporter) (
+	waited bool, err error) {
 	id, err := lease.MakeID(w.StateFolder)
 	if err != nil {
 		return false, err
@@ -20,8 +35,7 @@ func (w *World) TakeLease(ctx context.Context, c *kube.Cluster, report pipeline.
 		return false, err
 	}
 	return w.Leases.Take(ctx, lease.Request{
-		Config: c.Config, Where: LeasedIn(c.Name), Name: lease.Name(w.Namespace,
-			w.Cluster), Holder: holder,
+		Config: c.Config, Where: where, Name: name, Holder: holder,
 		Timing: lease.DefaultTiming(), Waiting: func(what string) { report.Waiting(what, nil) },
 	})
 }

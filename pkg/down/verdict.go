@@ -54,7 +54,8 @@ func judge(observed clusters.Observation, r request) verdict {
 		return refused(fault.New(fault.ClusterForeign, fmt.Sprintf("the management cluster %s at %s is an existing "+
 			"cluster of cluster-init install, and has no machines of its own", r.cluster,
 			o.Management.Cluster.Config.Host),
-			"Delete the clusters that it manages with cluster-init workload delete. No command removes what install made."))
+			"Delete the clusters that it manages with cluster-init workload delete. To remove what install made: "+
+				"cluster-init uninstall "+r.environment+" --kubeconfig FILE."))
 	case o.Bootstrap.State == clusters.BootstrapForeign:
 		return refused(o.Bootstrap.Err)
 	case fault.CodeOf(o.MachinesErr) == fault.ClusterForeign:

@@ -15,8 +15,8 @@ func (e *Environment) checkNeeded(chart error) error {
 		return e.checkNeededByWorkload()
 	}
 	needed, problems := slices.Concat([]string{"cert-manager"}, e.Providers(), []string{"cluster"}), []error(nil)
-	if e.installed {
-		needed, problems = needed[:len(needed)-1], []error{e.checkNoCluster()}
+	if e.installed { // an existing cluster may have a cert-manager
+		needed, problems = e.Providers(), []error{e.checkNoCluster()}
 	}
 	for _, name := range needed {
 		if name == "" || chart != nil &&

@@ -25,6 +25,9 @@ const (
 	environmentVersion = "cluster-init.io/environment"
 )
 
+// PodSecrets returns the names of the Secrets that Flux's own Pods read.
+func PodSecrets() []string { return []string{PullSecretName, environmentSecret} }
+
 // secretOf is the Secret with the variables.
 func secretOf(environment []EnvironmentVariable) *unstructured.Unstructured {
 	values := map[string]any{}

@@ -30,6 +30,7 @@ type Run struct {
 	Options
 	world     *clusters.World
 	cluster   *kube.Cluster // once it has answered
+	id        string        // of the cluster, see owned.ServesLabel
 	published content.Published
 	unchanged bool // after the last phase
 }
@@ -77,7 +78,7 @@ func (r *Run) wanted() bootstrap.Wanted {
 }
 
 func (r *Run) registry() bootstrap.Registry {
-	return bootstrap.Registry{Wanted: r.wanted(), Published: &r.published}
+	return bootstrap.Registry{Wanted: r.wanted(), Serves: r.id, Published: &r.published}
 }
 
 // flux is not restricted: the cluster has other users.
@@ -98,10 +99,10 @@ func (r *Run) follow() rollout.Options {
 	return rollout.Options{Heartbeat: r.Heartbeat, Now: r.world.Now, Kinds: r.world.Provider.Kinds()}
 }
 
-// values takes the lease, and decides what is applied: a cluster keeps what it was last given where only the shell of
+// values takes the leases, and decides what is applied: a cluster keeps what it was last given where only the shell of
 // this run says otherwise.
 func (r *Run) values(ctx context.Context, report pipeline.Reporter) error {
-	if _, err := r.world.TakeLease(ctx, r.cluster, report); err != nil {
+	if err := r.world.TakeInstallLeases(ctx, r.cluster, report); err != nil {
 		return err
 	}
 	if err := r.checkOwner(ctx); err != nil { // another run may have come first

@@ -71,12 +71,14 @@ func newRun(ctx context.Context, t *testing.T, kind source.Kind, sets ...string)
 }
 
 func TestExistingClusters(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	t.Run("a cluster without components is accepted", accepts)
 	t.Run("components of another owner are refused", func(t *testing.T) { refusesComponents(ctx, t) })
 	t.Run("releases of others are refused", func(t *testing.T) { refusesReleases(ctx, t) })
+	t.Run("a cert-manager of another owner is used", func(t *testing.T) { adopts(ctx, t) })
 	t.Run("a release marks the cluster", func(t *testing.T) { marks(ctx, t) })
+	t.Run("uninstall takes out what install put in", func(t *testing.T) { uninstalls(ctx, t) })
 }
 
 func accepts(t *testing.T) {
@@ -187,6 +189,13 @@ func marks(ctx context.Context, t *testing.T) {
 	if err := run.values(leased, notes); err != nil {
 		t.Fatal(err)
 	}
+	second, secondLeased := newRun(ctx, t, source.Git, "cluster.name=second")
+	second.cluster = shared.Client
+	if err := second.values(secondLeased, notes); fault.CodeOf(err) != fault.Busy ||
+		!strings.Contains(err.Error(), "holds the lock on the existing cluster") {
+		t.Errorf("another environment at the same time: %v", err)
+	}
+	second.world.Leases.ReleaseAll()
 	run.world.Leases.ReleaseAll()
 	release := rollout.Release{Environment: run.Environment, Source: run.Source, Phase: environment.Management}
 	if _, err := release.Apply(ctx, run.cluster, clusters.Suspension(run.cluster, run.Scope), time.Now()); err != nil {
@@ -194,6 +203,10 @@ func marks(ctx context.Context, t *testing.T) {
 	}
 	if side := world.SeeManagement(ctx, nil); side.Cluster == nil || !side.Installed {
 		t.Errorf("after: %+v", side)
+	}
+	if err := second.checkOwner(ctx); fault.CodeOf(err) != fault.ClusterForeign || !strings.Contains(err.Error(),
+		"install made the cluster the management cluster management/kubeadm-capd") {
+		t.Errorf("another environment later: %v", err)
 	}
 	other := run.Subject
 	other.Cluster = "other"

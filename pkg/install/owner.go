@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -24,6 +25,18 @@ import (
 
 // checkOwner refuses a cluster that has the release of another management cluster, or of one that `up` builds.
 func (r *Run) checkOwner(ctx context.Context) error {
+	of, err := rollout.Installed(ctx, r.cluster)
+	if err != nil {
+		return err
+	}
+	self := r.Environment.SelfName()
+	switch of {
+	case "":
+	case self:
+		return nil
+	default:
+		return installedElse(of)
+	}
 	by, _, err := rollout.Occupied(ctx, r.cluster)
 	if err != nil {
 		return err
@@ -31,14 +44,6 @@ func (r *Run) checkOwner(ctx context.Context) error {
 	if by != "" && by != r.Cluster {
 		return fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster has the release of the management cluster %s", by),
 			"A cluster has one release: change it with its own environment.")
-	}
-	of, err := rollout.Installed(ctx, r.cluster)
-	if err != nil {
-		return err
-	}
-	self := r.Environment.SelfName()
-	if of == self {
-		return nil
 	}
 	if by != "" {
 		return fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster has values of the management cluster %s that "+
@@ -52,9 +57,7 @@ func (r *Run) checkOwner(ctx context.Context) error {
 		return fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster holds the Cluster %s: cluster-init up builds or "+
 			"has built it", self), "Change it with cluster-init up "+r.Argument+".")
 	}
-	release := &metav1.PartialObjectMetadata{}
-	release.SetGroupVersionKind(schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2",
-		Kind: "HelmRelease"})
+	release := metadataOf(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind))
 	release.Namespace, release.Name = flux.Namespace, flux.ReleaseName
 	exists, err := r.cluster.Exists(ctx, release)
 	if err != nil || !exists {
@@ -63,6 +66,13 @@ func (r *Run) checkOwner(ctx context.Context) error {
 	return fault.New(fault.ClusterForeign, fmt.Sprintf("the HelmRelease %s/%s is not of install for %s",
 		flux.Namespace, flux.ReleaseName, self),
 		"Delete it with what made it, or take another cluster.")
+}
+
+// installedElse refuses a cluster in which another environment is installed.
+func installedElse(of string) error {
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("cluster-init install made the cluster the management cluster %s",
+		of), "A cluster has one release. Change it with its own environment, or remove it first: "+
+		"cluster-init uninstall ENVIRONMENT --kubeconfig FILE.")
 }
 
 // definedBy returns definitions by which an installed component is recognized, wherever its controllers run.
@@ -131,15 +141,14 @@ func (r *Run) checkForeign(ctx context.Context) error {
 	slices.Sort(found)
 	return fault.New(fault.ClusterForeign, "the cluster has components that install did not make: "+
 		strings.Join(slices.Compact(found), ", "),
-		"Remove them with what made them, or take another cluster. install does not take over Flux, cert-manager or "+
-			"Cluster API from another owner.")
+		"Remove them with what made them, or take another cluster. A cert-manager that works can stay: "+
+			"--adopt cert-manager. Flux and Cluster API of another owner cannot.")
 }
 
 // find adds an object to found if it exists and is not ours.
 func (r *Run) find(ctx context.Context, kind schema.GroupVersionKind, key client.ObjectKey,
 	ours func(metav1.Object) bool, found *[]string) error {
-	o := &metav1.PartialObjectMetadata{}
-	o.SetGroupVersionKind(kind)
+	o := metadataOf(kind)
 	o.Namespace, o.Name = key.Namespace, key.Name
 	exists, err := r.cluster.Exists(ctx, o)
 	if err == nil && exists && !ours(o) {
@@ -150,6 +159,12 @@ func (r *Run) find(ctx context.Context, kind schema.GroupVersionKind, key client
 
 func crdKind() schema.GroupVersionKind {
 	return apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
+}
+
+func metadataOf(kind schema.GroupVersionKind) object {
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(kind)
+	return o
 }
 
 func metadataList(kind schema.GroupVersionKind) *metav1.PartialObjectMetadataList {

@@ -8,11 +8,14 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/registry"
 	"github.com/cluster-init/cluster-init/pkg/source"
@@ -26,8 +29,20 @@ func (r *Run) preflight(ctx context.Context, report pipeline.Reporter) error {
 		return fault.Join(machine, err)
 	}
 	r.cluster = cluster
+	if r.id, err = identify(ctx, cluster); err != nil {
+		return fault.Join(machine, err)
+	}
 	return fault.Join(machine, r.checkRights(ctx), r.checkVersion(ctx, report), r.checkOwner(ctx), r.checkForeign(ctx),
-		r.checkNodes(ctx, report))
+		r.checkAdopted(ctx, report), r.checkNodes(ctx, report))
+}
+
+// identify returns the value of owned.ServesLabel for a cluster: it has it for as long as it exists.
+func identify(ctx context.Context, c *kube.Cluster) (string, error) {
+	namespace := &corev1.Namespace{}
+	if err := c.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, namespace); err != nil {
+		return "", fmt.Errorf("read the namespace %s of the existing cluster: %w", metav1.NamespaceSystem, err)
+	}
+	return string(namespace.UID), nil
 }
 
 // checkRights refuses a user who may not do everything: components bring roles of their own.

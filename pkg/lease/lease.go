@@ -44,6 +44,10 @@ func Name(clusterNamespace, cluster string) string {
 	return "cluster-init." + clusterNamespace + "." + cluster
 }
 
+// InstallName is the name of the Lease of `install` and `uninstall`, for any management cluster: a cluster has one
+// release, and the leases of two environments have different names.
+const InstallName = "cluster-init.install"
+
 // Lease is a held lease.
 type Lease struct {
 	cancel context.CancelFunc

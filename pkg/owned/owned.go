@@ -15,6 +15,9 @@ const (
 	// CreatedLabel marks the Docker network that kind clusters share if cluster-init made it: only then may it be
 	// removed.
 	CreatedLabel = "cluster-init.io/created"
+	// ServesLabel is on the registry of a cluster that `install` made a management cluster. It holds the UID of that
+	// cluster's namespace kube-system: the components of the cluster come from there.
+	ServesLabel = "cluster-init.io/serves"
 	// ComponentLabel holds the component's name, on the Kustomization of each component.
 	ComponentLabel = "cluster-init.io/component"
 	// WorkloadLabel is on each object of a workload cluster that cluster-init applies. It holds the cluster's name.

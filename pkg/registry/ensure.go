@@ -22,6 +22,8 @@ const (
 // EnsureOptions describes the registry of one environment.
 type EnsureOptions struct {
 	Cluster string // cluster.name of the environment
+	// Serves is the value of owned.ServesLabel, for a cluster of `install`. Empty for one of `up`.
+	Serves  string
 	Network string // docker network; empty means DefaultNetwork
 	Binary  string // static linux binary of cluster-init; empty means this program, or the one installed with it
 }
@@ -42,7 +44,7 @@ func EnsureRegistry(ctx context.Context, d *docker.Client, o EnsureOptions) (*Re
 	if err != nil {
 		return nil, err
 	}
-	if err := d.CreateVolume(ctx, name, map[string]string{owned.ClusterLabel: o.Cluster}); err != nil {
+	if err := d.CreateVolume(ctx, name, labelsOf(o)); err != nil {
 		return nil, err
 	}
 	if err := ensureContainer(ctx, d, o, image, startBound); err != nil {
@@ -172,6 +174,8 @@ func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, im
 	case errors.Is(err, docker.ErrNotFound):
 	case err != nil:
 		return err
+	case found.Labels[owned.ServesLabel] != o.Serves:
+		return servesOther(name, o.Cluster, found.Labels[owned.ServesLabel])
 	case found.Status == "created":
 		engine, err := d.Info(ctx) // whose clock dates its containers
 		if err != nil {
@@ -201,7 +205,7 @@ func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, im
 	}
 	_, err = d.Run(ctx, docker.RunOptions{
 		Name: name, Image: image, Args: []string{"registry", "serve"},
-		Labels:  map[string]string{owned.ClusterLabel: o.Cluster},
+		Labels:  labelsOf(o),
 		Network: o.Network, Restart: "unless-stopped", Hardened: true,
 		Mounts: []docker.Mount{
 			{Type: "volume", Source: name, Target: dataDir},
@@ -218,6 +222,25 @@ func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, im
 		return errors.Join(errBeingMade, removeNeverStarted(ctx, d, name))
 	}
 	return err
+}
+
+func labelsOf(o EnsureOptions) map[string]string {
+	labels := map[string]string{owned.ClusterLabel: o.Cluster}
+	if o.Serves != "" {
+		labels[owned.ServesLabel] = o.Serves
+	}
+	return labels
+}
+
+// servesOther refuses a registry that another cluster of the same name reads from.
+func servesOther(name, cluster, serves string) error {
+	by := "that cluster-init up built"
+	if serves != "" {
+		by = "of cluster-init install (its namespace kube-system has the UID " + serves + ")"
+	}
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("the registry %s is for another cluster named %s, %s", name,
+		cluster, by), "Give this cluster another name: --set cluster.name=NAME. If the other one does not exist any "+
+		"more, delete what is left of it: cluster-init cleanup --cluster NAMESPACE/"+cluster+" --force "+cluster+".")
 }
 
 // removeNeverStarted removes a container that could not be started.

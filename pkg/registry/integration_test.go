@@ -84,6 +84,12 @@ func TestRegistryOnRealEngine(t *testing.T) {
 		t.Error("a second call replaced a container that was right")
 	}
 
+	serves := o
+	serves.Serves = "the UID of an existing cluster"
+	if _, err := EnsureRegistry(ctx, d, serves); fault.CodeOf(err) != fault.ClusterForeign {
+		t.Errorf("the registry of another cluster of that name: %v, want fault %s", err, fault.ClusterForeign)
+	}
+
 	o.Binary = buildBinary(t, "2")
 	third, err := EnsureRegistry(ctx, d, o)
 	if err != nil {

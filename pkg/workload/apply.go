@@ -36,7 +36,8 @@ func (c Cluster) Key() Key {
 
 // Apply creates or changes the cluster, and waits until it is ready.
 func (c Cluster) Apply(ctx context.Context, report pipeline.Reporter) error {
-	if err := c.Check(ctx); err != nil {
+	// the phase before has warned already
+	if err := c.Check(ctx, &pipeline.Notes{}); err != nil {
 		return err
 	}
 	var err error

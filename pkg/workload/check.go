@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -22,26 +21,30 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // Check refuses a cluster that the management cluster cannot make, before anything is created. It reports all reasons
 // at once.
-func (c Cluster) Check(ctx context.Context) error {
+func (c Cluster) Check(ctx context.Context, report pipeline.Reporter) error {
 	self, err := c.checkManagement(ctx)
 	if err != nil {
 		return err
 	}
 	return fault.Join(c.Environment.CheckKubernetesVersion(), c.checkName(ctx), c.checkProviders(ctx),
-		c.checkNetworks(self), c.checkContent(ctx))
+		c.checkNetworks(ctx, self, report), c.checkContent(ctx))
 }
 
 // checkManagement refuses a management cluster that does not hold its own definition, or is not ready. It returns its
 // Cluster. That is nil for an existing cluster that became a management cluster.
 func (c Cluster) checkManagement(ctx context.Context) (*clusterv1.Cluster, error) {
 	of, err := rollout.Installed(ctx, c.Management)
-	if err != nil || of == owned.SuspendedFor(c.Self.Namespace, c.Self.Name) {
+	if err != nil {
 		return nil, err
+	}
+	if of == owned.SuspendedFor(c.Self.Namespace, c.Self.Name) {
+		return nil, c.checkInstalled(ctx, of)
 	}
 	read, self := &unstructured.Unstructured{}, &clusterv1.Cluster{}
 	read.SetGroupVersionKind(clusterv1.GroupVersion.WithKind(clusterv1.ClusterKind))
@@ -71,6 +74,16 @@ func (c Cluster) checkManagement(ctx context.Context) (*clusterv1.Cluster, error
 			fault.ClusterUnreachable, "See cluster-init status, and run the same command again when it is ready.")
 	}
 	return self, nil
+}
+
+// checkInstalled refuses an existing cluster that uninstall has begun to remove the providers from.
+func (c Cluster) checkInstalled(ctx context.Context, of string) error {
+	leaves, err := rollout.Suspension{Cluster: c.Management, Of: of}.Stands(ctx)
+	if err != nil || !leaves {
+		return err
+	}
+	return fault.New(fault.ClusterUnreachable, fmt.Sprintf("the management cluster %s is being uninstalled", c.Self),
+		"Finish that, or run cluster-init install again to keep it.")
 }
 
 // checkName refuses the name of a Cluster or of a HelmRelease that is not of `workload apply`.
@@ -174,26 +187,6 @@ func refusesIgnition(k *kustomizev1.Kustomization) bool {
 		}
 	}
 	return false
-}
-
-// checkNetworks refuses a network of machines that overlaps with the pods or services of the management cluster: its
-// controllers, which are pods, could not reach them.
-func (c Cluster) checkNetworks(self *clusterv1.Cluster) error {
-	var problems []error
-	if self == nil { // which networks it has is not known
-		return nil
-	}
-	for _, machines := range c.Machines {
-		for _, cidr := range slices.Concat(self.Spec.ClusterNetwork.Pods.CIDRBlocks,
-			self.Spec.ClusterNetwork.Services.CIDRBlocks) {
-			if overlap(machines.CIDR, cidr) {
-				problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s %s overlaps with %s of the "+
-					"management cluster %s", machines.Path, machines.CIDR, cidr, c.Self),
-					"Choose another range: the controllers of the management cluster could not reach the machines."))
-			}
-		}
-	}
-	return fault.Join(problems...)
 }
 
 func overlap(a, b string) bool {

@@ -254,9 +254,53 @@ func refuses(t *testing.T) {
 		Annotations: map[string]string{owned.InstalledAnnotation: self.String()}}}
 	shared.Create(ctx, t, installed)
 	refused("an existing cluster, which has no Cluster of its own", "component capd of the management cluster")
+	overlapsInExisting(ctx, t, c)
+	leaving, err := flux.HelmRelease(flux.Release{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaving.Spec.Suspend, leaving.Annotations = true, map[string]string{owned.SuspendedAnnotation: self.String()}
+	shared.Create(ctx, t, leaving)
+	refused("an existing cluster that is being uninstalled", "management/mgmt is being uninstalled")
+	shared.Remove(ctx, t, leaving)
 	shared.Patch(ctx, t, installed, `{"metadata":{"annotations":{"cluster-init.io/installed":"other/cluster"}}}`)
 	refused("installed for another one", "does not hold its own Cluster management/mgmt")
 	shared.Remove(ctx, t, installed)
+}
+
+// An existing cluster says itself which networks it has. What it does not say is a warning.
+func overlapsInExisting(ctx context.Context, t *testing.T, c Cluster) {
+	t.Helper()
+	notes := &pipeline.Notes{}
+	err := c.Check(ctx, notes)
+	if err == nil || strings.Contains(err.Error(), "overlaps") {
+		t.Errorf("no range is known: %v", err)
+	}
+	if len(notes.Warnings) != 1 || !strings.Contains(notes.Warnings[0], "range of all of its pods") {
+		t.Errorf("warned: %q", notes.Warnings)
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "one"},
+		Spec: corev1.NodeSpec{PodCIDR: "10.244.128.0/25", PodCIDRs: []string{"10.244.128.0/25"}}}
+	shared.Create(ctx, t, node)
+	if err := c.Check(ctx, notes); !strings.Contains(err.Error(), "overlaps with 10.244.128.0/25 of the management") {
+		t.Errorf("the range of a node: %v", err)
+	}
+	shared.Remove(ctx, t, node)
+	stored := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kubeadm-config"},
+		Data: map[string]string{"ClusterConfiguration": "networking:\n  podSubnet: 10.244.0.0/16,fd00::/56\n"}}
+	shared.Create(ctx, t, stored)
+	notes.Warnings = nil
+	if err := c.Check(ctx, notes); !strings.Contains(err.Error(), "overlaps with 10.244.0.0/16 of the management") {
+		t.Errorf("the range of kubeadm: %v", err)
+	}
+	if len(notes.Warnings) > 0 {
+		t.Errorf("warned although all is known: %q", notes.Warnings)
+	}
+	shared.Remove(ctx, t, stored)
+	c.Machines = []environment.Range{{Path: "nodes", CIDR: "10.0.0.0/24"}}
+	if err := c.Check(ctx, notes); !strings.Contains(err.Error(), "overlaps with 10.0.0.0/24 of the management") {
+		t.Errorf("the range of services: %v", err)
+	}
 }
 
 // A cluster is given what belongs to the place of its management cluster, and keeps its own values and its key.

@@ -1,0 +1,243 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+)
+
+// object is an object without its content. Secrets are never read.
+type object = *metav1.PartialObjectMetadata
+
+// names are the Kustomizations of the release. They outlive these in memory, for the proof at the end.
+type names map[client.ObjectKey]bool
+
+// inventory is what `install` put into a cluster, by labels and field managers, and who else uses it.
+type inventory struct {
+	installed bool   // the cluster has the mark of this management cluster
+	of        string // the mark of another one
+	occupied  string // why a cluster without a mark is not free; empty: it is
+	names
+	kustomizations []kustomizev1.Kustomization
+	applied        []object // by any Kustomization of Flux
+	release        []object // made by Helm for the release, other than Kustomizations
+	inputs         []object // applied by install in Flux's namespace
+	flux           []object // applied by install as Flux
+	workload       []string // workload clusters
+	strangers      []string // objects of others that would be lost
+	fluxUsers      []string // other objects of Flux
+	served         []kube.Served
+}
+
+const (
+	appliedByName      = "kustomize.toolkit.fluxcd.io/name"
+	appliedByNamespace = "kustomize.toolkit.fluxcd.io/namespace"
+	partOf             = "app.kubernetes.io/part-of"
+)
+
+// applier returns the Kustomization that applied an object, by its labels.
+func applier(o metav1.Object) client.ObjectKey {
+	labels := o.GetLabels()
+	return client.ObjectKey{Namespace: labels[appliedByNamespace], Name: labels[appliedByName]}
+}
+
+// ownRelease is the HelmRelease of install.
+func ownRelease() client.ObjectKey {
+	return client.ObjectKey{Namespace: flux.Namespace, Name: flux.ReleaseName}
+}
+
+// inventory observes the cluster. It changes nothing, and fails if anything is not known.
+func (r *Removal) inventory(ctx context.Context) (inventory, error) {
+	found := inventory{names: names{}}
+	var err error
+	if found.served, err = r.cluster.Served(ctx); err != nil {
+		return found, fmt.Errorf("list the kinds that the cluster serves: %w", err)
+	}
+	list, err := flux.Kustomizations(ctx, r.cluster)
+	if err != nil && !apimeta.IsNoMatchError(err) {
+		return found, err
+	}
+	for _, k := range list {
+		if rollout.Made(ownRelease(), &k) {
+			found.kustomizations = append(found.kustomizations, k)
+			found.names[client.ObjectKeyFromObject(&k)] = true
+		}
+	}
+	if found.applied, err = r.list(ctx, found.served, client.HasLabels{appliedByName}); err != nil {
+		return found, err
+	}
+	made, err := r.list(ctx, kube.InGroups(found.served, "", "fluxcd.io"),
+		client.MatchingLabels(rollout.ReleaseLabels()))
+	if err != nil {
+		return found, err
+	}
+	for _, o := range made {
+		if o.Kind != kustomizev1.KustomizationKind {
+			found.release = append(found.release, o)
+		}
+	}
+	parts, err := r.list(ctx, found.served, client.MatchingLabels{partOf: "flux"})
+	if err != nil {
+		return found, err
+	}
+	for _, o := range parts {
+		if appliedByUs(o) {
+			found.flux = append(found.flux, o)
+		}
+	}
+	if found.inputs, err = r.inputs(ctx, found.served); err != nil {
+		return found, err
+	}
+	if err := r.readOwner(ctx, &found); err != nil {
+		return found, err
+	}
+	return found, r.readOthers(ctx, &found)
+}
+
+// inputs returns what install applied for the release, and the Secrets in which Helm keeps it. The Secrets of Flux's
+// Pods, and the mark, are not part of it.
+func (r *Removal) inputs(ctx context.Context, served []kube.Served) ([]object, error) {
+	all, err := r.list(ctx, slices.DeleteFunc(kube.InGroups(served, "", "fluxcd.io"), func(s kube.Served) bool {
+		return !s.Namespaced || s.Resource.Group == "" && s.Kind != "Secret" && s.Kind != "ConfigMap"
+	}), client.InNamespace(flux.Namespace))
+	return slices.DeleteFunc(all, func(o object) bool {
+		labels := o.GetLabels()
+		ofHelm := o.Kind == "Secret" && labels["owner"] == "helm" && labels["name"] == flux.ReleaseName
+		isMark := o.Kind == "ConfigMap" && o.Name == environment.ValuesName
+		return isMark || isOfFluxPods(o) || !ofHelm && !appliedByUs(o) || labels[partOf] == "flux"
+	}), err
+}
+
+// isOfFluxPods reports whether Flux's own Pods read a Secret.
+func isOfFluxPods(o object) bool {
+	return o.Kind == "Secret" && slices.Contains(flux.PodSecrets(), o.Name)
+}
+
+// list returns the objects of these kinds. A kind whose definition has gone has none.
+func (r *Removal) list(ctx context.Context, kinds []kube.Served, options ...client.ListOption) ([]object, error) {
+	var all []object
+	for _, kind := range kinds {
+		if slices.Contains([]string{"componentstatuses", "events"}, kind.Resource.Resource) {
+			continue
+		}
+		gvk := kind.Resource.GroupVersion().WithKind(kind.Kind)
+		list := metadataList(gvk)
+		err := r.cluster.List(ctx, list, options...)
+		switch {
+		case apierrors.IsNotFound(err), apimeta.IsNoMatchError(err), apierrors.IsMethodNotSupported(err):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("list %s: %w", kind.Resource.GroupResource(), err)
+		}
+		for i := range list.Items {
+			o := &list.Items[i]
+			o.SetGroupVersionKind(gvk)
+			all = append(all, o)
+		}
+	}
+	return all, nil
+}
+
+// remaining returns what these Kustomizations have applied.
+func (i inventory) remaining(by names) []object {
+	return slices.DeleteFunc(slices.Clone(i.applied), func(o object) bool { return !by[applier(o)] })
+}
+
+// isOurs reports whether install made an object, or something that install made did.
+func (i inventory) isOurs(o object) bool {
+	return i.names[applier(o)] || rollout.Made(ownRelease(), o) ||
+		appliedByUs(o) && (o.GetNamespace() == flux.Namespace || o.GetLabels()[partOf] == "flux")
+}
+
+// keeps reports whether an object stays although install applied it: a namespace that every cluster has, or that had
+// another owner before, and what the cluster's own nodes need.
+func (i inventory) keeps(o object) bool {
+	if o.Kind == "Namespace" {
+		return isSystem(o.Name) || !onlyManagedByUs(o)
+	}
+	for _, k := range i.kustomizations {
+		if applier(o) == client.ObjectKeyFromObject(&k) {
+			return stays(k)
+		}
+	}
+	return false
+}
+
+// stays reports whether the objects of a Kustomization stay: the network of pods, the cloud controller and volumes are
+// never removed from nodes that use them, and objects in another cluster are not removed from here.
+func stays(k kustomizev1.Kustomization) bool {
+	return k.Spec.KubeConfig != nil || !k.Spec.Prune && k.Labels[owned.ComponentLabel] != ""
+}
+
+func isSystem(namespace string) bool {
+	return namespace == "default" || strings.HasPrefix(namespace, "kube-")
+}
+
+// onlyManagedByUs reports whether nobody but this program, Flux and Kubernetes has written an object.
+func onlyManagedByUs(o object) bool {
+	return !slices.ContainsFunc(o.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
+		return f.Subresource == "" && !slices.Contains([]string{kube.FieldOwner, "kustomize-controller",
+			"helm-controller", "kube-controller-manager", "kube-apiserver"}, f.Manager)
+	})
+}
+
+// stays describes what the run leaves in the cluster.
+func (i inventory) stays() []string {
+	var all []string
+	for _, k := range i.kustomizations {
+		if stays(k) {
+			all = append(all, "the objects of component "+k.Name+": the cluster's own nodes use them")
+		}
+	}
+	for _, o := range slices.Concat(i.remaining(i.names), i.release, i.flux) {
+		if o.Kind == "Namespace" && !isSystem(o.Name) && !onlyManagedByUs(o) {
+			all = append(all, "Namespace "+o.Name+": another owner created or changed it")
+		}
+	}
+	if i.fluxIsUsed() {
+		all = append(all, "Flux: it is used by "+abbreviatedNames(i.fluxUsers))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (i inventory) fluxIsUsed() bool { return len(i.fluxUsers) > 0 }
+
+// called names an object for people.
+func called(o object) string {
+	if o.GetNamespace() == "" {
+		return o.Kind + " " + o.GetName()
+	}
+	return o.Kind + " " + o.GetNamespace() + "/" + o.GetName()
+}
+
+func abbreviated(objects []object) string {
+	var all []string
+	for _, o := range objects {
+		all = append(all, called(o))
+	}
+	slices.Sort(all)
+	return abbreviatedNames(all)
+}
+
+// abbreviatedNames joins the first names, and counts the rest.
+func abbreviatedNames(all []string) string {
+	const most = 5
+	if len(all) <= most {
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
+}

@@ -1,0 +1,182 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+	"github.com/cluster-init/cluster-init/pkg/workload"
+)
+
+// readOwner reads whose management cluster it is.
+func (r *Removal) readOwner(ctx context.Context, found *inventory) error {
+	of, err := rollout.Installed(ctx, r.cluster)
+	if err != nil {
+		return err
+	}
+	if of != "" {
+		found.installed, found.of = of == owned.SuspendedFor(r.Namespace, r.Cluster), of
+		return nil
+	}
+	own, err := clusters.Own(ctx, r.cluster, r.Scope)
+	if err != nil {
+		return fmt.Errorf("read the Cluster %s/%s: %w", r.Namespace, r.Cluster, err)
+	}
+	by, _, err := rollout.Occupied(ctx, r.cluster)
+	if err != nil {
+		return err
+	}
+	release := metadataOf(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind))
+	release.Namespace, release.Name = flux.Namespace, flux.ReleaseName
+	exists, err := r.cluster.Exists(ctx, release)
+	switch {
+	case err != nil:
+		return err
+	case own != nil:
+		found.occupied = fmt.Sprintf("the cluster holds the Cluster %s/%s, and cluster-init up builds or has built it",
+			r.Namespace, r.Cluster)
+	case by != "":
+		found.occupied = "the cluster has values of the management cluster " + by + " that install did not store"
+	case exists:
+		found.occupied = fmt.Sprintf("the HelmRelease %s is not of install", ownRelease())
+	case len(found.flux) > 0:
+		found.occupied = "the cluster has Flux of cluster-init, and no release: a run of up or install is not finished"
+	}
+	return nil
+}
+
+// readOthers reads who else needs what would be deleted.
+func (r *Removal) readOthers(ctx context.Context, found *inventory) error {
+	var err error
+	if found.workload, err = r.workloadClusters(ctx); err != nil {
+		return err
+	}
+	users, err := r.instances(ctx, *found, found.flux)
+	if err != nil {
+		return err
+	}
+	for _, o := range users {
+		found.fluxUsers = append(found.fluxUsers, called(o))
+	}
+	slices.Sort(found.fluxUsers)
+	lost := slices.Concat(found.remaining(found.names), found.release)
+	if !found.fluxIsUsed() {
+		lost = append(lost, found.flux...)
+	}
+	found.strangers, err = r.strangers(ctx, *found, lost)
+	return err
+}
+
+// workloadClusters returns the Clusters of all namespaces, and those of which only the release is there.
+func (r *Removal) workloadClusters(ctx context.Context) ([]string, error) {
+	all, err := capi.Clusters(ctx, r.cluster, "")
+	if err != nil {
+		return nil, fmt.Errorf("list the Clusters: %w", err)
+	}
+	unique := map[string]bool{}
+	for _, c := range all {
+		unique[c.Namespace+"/"+c.Name] = true
+	}
+	releases, err := workload.Releases(ctx, r.cluster)
+	if err != nil {
+		return nil, err
+	}
+	for key := range releases {
+		unique[key.String()] = true
+	}
+	return slices.Sorted(maps.Keys(unique)), nil
+}
+
+// strangers returns the objects of others that would be lost with these objects: all of a kind whose definition goes,
+// and what runs or stores data in a namespace that goes.
+func (r *Removal) strangers(ctx context.Context, found inventory, lost []object) ([]string, error) {
+	all, err := r.instances(ctx, found, lost)
+	if err != nil {
+		return nil, err
+	}
+	kinds := slices.DeleteFunc(slices.Clone(found.served), func(s kube.Served) bool {
+		return !slices.Contains([]string{"deployments.apps", "statefulsets.apps", "daemonsets.apps", "jobs.batch",
+			"cronjobs.batch", "persistentvolumeclaims", "pods"}, s.Resource.GroupResource().String())
+	})
+	for _, namespace := range lost {
+		if namespace.Kind != "Namespace" || found.keeps(namespace) {
+			continue
+		}
+		in, err := r.list(ctx, kinds, client.InNamespace(namespace.Name))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, slices.DeleteFunc(in, func(o object) bool { return len(o.GetOwnerReferences()) > 0 })...)
+	}
+	var names []string
+	for _, o := range all {
+		if !found.isOurs(o) {
+			names = append(names, called(o))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// instances returns the objects of others of the kinds that the definitions among some objects define.
+func (r *Removal) instances(ctx context.Context, found inventory, among []object) ([]object, error) {
+	defined := map[string]bool{}
+	for _, o := range among {
+		if o.Kind == crdKind().Kind && !found.keeps(o) {
+			defined[o.Name] = true
+		}
+	}
+	all, err := r.list(ctx, slices.DeleteFunc(slices.Clone(found.served), func(s kube.Served) bool {
+		return !defined[s.Resource.GroupResource().String()]
+	}))
+	return slices.DeleteFunc(all, func(o object) bool {
+		// the provider for AWS creates it again and again
+		isDefault := o.Kind == "AWSClusterControllerIdentity" && o.Name == "default"
+		return isDefault || found.isOurs(o) || isPart(o)
+	}), err
+}
+
+// isPart reports whether an object belongs to one of a kind that Kubernetes does not have, which counts in its place.
+// That of an Ingress, for example a Certificate, counts itself.
+func isPart(o object) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
+		group, _, _ := strings.Cut(owner.APIVersion, "/")
+		return isCustomGroup(group)
+	})
+}
+
+// judgeRemoval refuses a cluster from which nothing may be taken. The first rule that applies decides.
+func judgeRemoval(i inventory, of clusters.Identity) error {
+	switch {
+	case i.of != "" && !i.installed:
+		return fault.New(fault.ClusterForeign, "the environment that is installed in the cluster is "+i.of+": nothing was "+
+			"deleted", "Name its environment. If it has another name: --set cluster.name=NAME.")
+	case i.occupied != "":
+		return fault.New(fault.ClusterForeign, i.occupied+": nothing was deleted", "To delete a management cluster that "+
+			"up built: cluster-init down "+of.Argument+". To finish an interrupted install, run cluster-init install "+
+			of.Argument+" again.")
+	case !i.installed:
+		return nil
+	case len(i.workload) > 0:
+		return fault.New(fault.CleanupRefused, "the cluster manages workload clusters, which nothing would manage any "+
+			"more: "+abbreviatedNames(i.workload)+": nothing was deleted", "Delete them with cluster-init workload delete "+
+			"NAMESPACE/NAME --in "+of.Argument+", or move them to another management cluster (clusterctl move).")
+	case len(i.strangers) > 0:
+		return fault.New(fault.CleanupRefused, "objects of others would be lost with their definitions or namespaces: "+
+			abbreviatedNames(i.strangers)+": nothing was deleted", "Delete or move them first, with what made them.")
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+//go:build integration
+
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+	"github.com/cluster-init/cluster-init/pkg/source"
+)
+
+// uninstalls runs last: it removes Flux from the shared server.
+func uninstalls(ctx context.Context, t *testing.T) {
+	go finalizeNamespaces(ctx)
+	run, leased := newRun(ctx, t, source.Git)
+	newRemoval := func() *Removal {
+		return NewRemoval(RemovalOptions{Subject: run.Subject, Heartbeat: time.Minute,
+			Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Patience: time.Minute}}, run.world.Parts)
+	}
+	plan := func() (RemovalPlan, error) { return newRemoval().Plan(ctx) }
+	refused := func(when string, code fault.Code, says string) {
+		t.Helper()
+		if _, err := plan(); fault.CodeOf(err) != code || !strings.Contains(err.Error(), says) ||
+			!strings.Contains(err.Error(), "nothing was deleted") {
+			t.Errorf("%s: %v, want %q", when, err, says)
+		}
+	}
+	release, err := flux.HelmRelease(flux.Release{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared.Remove(ctx, t, release, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: environment.Namespace,
+		Name: environment.ValuesName}})
+	refused("Flux without a release", fault.ClusterForeign, "a run of up or install is not finished")
+	putRelease(ctx, t, run, leased)
+	run.world.Leases.ReleaseAll()
+
+	other := newRemoval()
+	other.Subject.Namespace = "elsewhere"
+	if _, err := other.Plan(ctx); fault.CodeOf(err) != fault.ClusterForeign ||
+		!strings.Contains(err.Error(), "the environment that is installed in the cluster is "+run.Environment.SelfName()) {
+		t.Errorf("another environment: %v", err)
+	}
+	workloadCluster := fluxserver.NewCluster("default", "shop")
+	shared.Create(ctx, t, workloadCluster)
+	refused("a workload cluster", fault.CleanupRefused, "manages workload clusters, which nothing would manage any more: "+
+		"default/shop")
+	shared.Remove(ctx, t, workloadCluster)
+	stranger := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.org/v1", "kind": "Gadget",
+		"metadata": map[string]any{"namespace": "default", "name": "theirs"}}}
+	stranger.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "networking.k8s.io/v1", Kind: "Ingress",
+		Name: "theirs", UID: "1"}})
+	part := stranger.DeepCopy()
+	part.SetName("part")
+	part.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "example.org/v1", Kind: "Gadget", Name: "ours", UID: "2"}})
+	shared.Create(ctx, t, stranger, part)
+	refused("an object of a kind that goes", fault.CleanupRefused, "Gadget default/theirs: nothing")
+	shared.Remove(ctx, t, stranger)
+	claim := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "gadgets", Name: "theirs"},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}
+	shared.Create(ctx, t, claim)
+	refused("what runs in a namespace that goes", fault.CleanupRefused, "Pod gadgets/theirs")
+	if err := shared.Client.Delete(ctx, claim, client.GracePeriodSeconds(0)); err != nil {
+		t.Fatal(err)
+	}
+
+	p, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"cni", "second", "first"}; !slices.Equal(p.Components, want) || !p.Flux || p.Definitions < 5 ||
+		!slices.Equal(p.Namespaces, []string{flux.Namespace, "gadgets"}) {
+		t.Errorf("planned %+v, want components %v", p, want)
+	}
+	if all := strings.Join(p.Stays, "\n"); !strings.Contains(all, "component cni") || !strings.Contains(all,
+		"Namespace before") {
+		t.Errorf("stays: %q", p.Stays)
+	}
+
+	// it is interrupted in each phase, and run again
+	for _, at := range RemovalPhaseNames() {
+		_ = remove(ctx, newRemoval(), run, at)
+	}
+	if err := remove(ctx, newRemoval(), run, ""); err != nil {
+		t.Fatal(err)
+	}
+	gone := map[string]client.Object{"the mark": &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: environment.Namespace, Name: environment.ValuesName}}}
+	for _, name := range []string{flux.Namespace, "gadgets"} {
+		gone["namespace "+name] = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	}
+	for _, name := range []string{"gadgets.example.org", "helmreleases.helm.toolkit.fluxcd.io"} {
+		crd := &unstructured.Unstructured{}
+		crd.SetGroupVersionKind(crdKind())
+		crd.SetName(name)
+		gone[name] = crd
+	}
+	for what, o := range gone {
+		if exists, err := shared.Client.Exists(ctx, o); err != nil || exists {
+			t.Errorf("%s: still there %t, %v", what, exists, err)
+		}
+	}
+	for what, o := range map[string]client.Object{
+		"a namespace that was there before": &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "before"}},
+		"the network of the nodes":          &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cni"}},
+	} {
+		if exists, err := shared.Client.Exists(ctx, o); err != nil || !exists {
+			t.Errorf("%s: there %t, %v", what, exists, err)
+		}
+	}
+	if p, err := plan(); err != nil || !p.Nothing {
+		t.Errorf("afterwards: %+v, %v", p, err)
+	}
+}
+
+// putRelease makes what install and Flux would: two components, of which the second needs the first, and the network.
+func putRelease(ctx context.Context, t *testing.T, run *Run, leased context.Context) {
+	t.Helper()
+	run.cluster = shared.Client
+	if err := run.values(leased, &pipeline.Notes{}); err != nil {
+		t.Fatal(err)
+	}
+	release := rollout.Release{Environment: run.Environment, Source: run.Source, Phase: environment.Management}
+	if _, err := release.Apply(ctx, run.cluster, clusters.Suspension(run.cluster, run.Scope), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	shared.DefineCluster(ctx, t)
+	shared.Namespaces(ctx, t, "before")
+	putComponent(ctx, t, "first", true, "",
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"gadgets"}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"before"}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}}`,
+		`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"gadgets","namespace":"gadgets"}}`,
+		`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+		"metadata":{"name":"gadgets.example.org"},"spec":{"group":"example.org","scope":"Namespaced",
+		"names":{"kind":"Gadget","listKind":"GadgetList","plural":"gadgets","singular":"gadget"},"versions":[{"name":"v1",
+		"served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",
+		"x-kubernetes-preserve-unknown-fields":true}}}]}}`)
+	putComponent(ctx, t, "second", true, "first",
+		`{"apiVersion":"example.org/v1","kind":"Gadget","metadata":{"name":"ours","namespace":"gadgets"}}`)
+	putComponent(ctx, t, "cni", false, "",
+		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"cni","namespace":"default"}}`)
+}
+
+// putComponent creates a Kustomization of the release, and applies objects as Flux would for it.
+func putComponent(ctx context.Context, t *testing.T, name string, prune bool, dependsOn string, objects ...string) {
+	t.Helper()
+	k := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: name,
+		Labels: rollout.ReleaseLabels()}}
+	k.Labels[owned.ComponentLabel] = name
+	k.Spec.Prune, k.Spec.Interval = prune, metav1.Duration{Duration: time.Minute}
+	k.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: "GitRepository", Name: flux.ReleaseName}
+	if dependsOn != "" {
+		k.Spec.DependsOn = []kustomizev1.DependencyReference{{Name: dependsOn}}
+	}
+	shared.Create(ctx, t, k)
+	for _, text := range objects {
+		o := &unstructured.Unstructured{}
+		if err := o.UnmarshalJSON([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		o.SetLabels(map[string]string{appliedByName: name, appliedByNamespace: flux.Namespace})
+		apply := func() error {
+			return shared.Client.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o),
+				client.FieldOwner("kustomize-controller"), client.ForceOwnership)
+		}
+		err := apply()
+		for ; err != nil && ctx.Err() == nil; err = apply() { // the kind may not be served yet
+			time.Sleep(100 * time.Millisecond)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// remove runs the phases. It stops right after the first deletion of a phase, if one is named.
+func remove(ctx context.Context, r *Removal, run *Run, until string) error {
+	leased, leases := lease.NewSet(ctx)
+	defer leases.ReleaseAll()
+	parts := run.world.Parts
+	parts.Leases = leases
+	r.world = clusters.New(r.Subject, parts)
+	for _, p := range r.Phases() {
+		if p.Name == "registry" {
+			break // it needs an engine
+		}
+		phase, cancel := context.WithCancel(leased)
+		var report pipeline.Reporter = &pipeline.Notes{}
+		if p.Name == until {
+			report = stopping{report, cancel}
+		}
+		err := p.Run(phase, report)
+		cancel()
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+		if p.Name == until {
+			break
+		}
+	}
+	return nil
+}
+
+// stopping is a reporter that interrupts a run when it begins to wait.
+type stopping struct {
+	pipeline.Reporter
+	stop func()
+}
+
+func (s stopping) Waiting(string, []event.Object) { s.stop() }
+
+// finalizeNamespaces does what a controller of Kubernetes does, which the server lacks: it empties namespaces that are
+// being deleted, and ends them.
+func finalizeNamespaces(ctx context.Context) {
+	clientset, err := kubernetes.NewForConfig(shared.Client.Config)
+	for err == nil && ctx.Err() == nil {
+		var all *corev1.NamespaceList
+		if all, err = clientset.CoreV1().Namespaces().List(ctx, metav1.ListOptions{}); err != nil {
+			return
+		}
+		for _, n := range all.Items {
+			if n.DeletionTimestamp == nil {
+				continue
+			}
+			for _, o := range []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}} {
+				_ = shared.Client.DeleteAllOf(ctx, o, client.InNamespace(n.Name))
+			}
+			n.Spec.Finalizers = nil
+			_, _ = clientset.CoreV1().Namespaces().Finalize(ctx, &n, metav1.UpdateOptions{})
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
