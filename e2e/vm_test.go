@@ -126,7 +126,8 @@ func (l lab) fillRegistry(t *testing.T, opened *bundle.Bundle) {
 	}
 	defer running.Close()
 	target := oci.Target{Prefix: running.Host, Insecure: true, Options: running.RemoteOptions()}
-	if err := bundle.FillRegistry(t.Context(), target, opened, opened.References(bundle.LoadRegistry), nil); err != nil {
+	if err := bundle.FillRegistry(t.Context(), target, opened, opened.References(bundle.LoadRegistry),
+		nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -46,7 +46,8 @@ again. uninstall removes what it installed.`,
 	o.supplyFlags(f, o.streams, install.PhaseNames())
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the existing cluster (required)")
 	f.StringSliceVar(&o.allowChanges, "allow-changes", nil, "allow this change (KEY from the refusal; repeatable)")
-	f.StringSliceVar(&o.adopt, "adopt", nil, "use this component of the cluster instead of the one that install brings: "+
+	f.StringSliceVar(&o.adopt, "adopt", nil, "use this component of the cluster instead of the one that install "+
+		"brings: "+
 		"cert-manager")
 	o.output.flags(f)
 	return c
@@ -61,7 +62,8 @@ func (o *installOptions) run(ctx context.Context, name string) error {
 	defer release()
 	return runPhases(ctx, sink, "install", name, func(ctx context.Context, leases *lease.Set) (*phaseRun, error) {
 		if o.kubeconfig == "" {
-			return nil, fault.New(fault.Usage, "--kubeconfig is missing", "Name the existing cluster: --kubeconfig FILE.")
+			return nil, fault.New(fault.Usage, "--kubeconfig is missing",
+				"Name the existing cluster: --kubeconfig FILE.")
 		}
 		if err := o.useAdopted(ctx, name); err != nil {
 			return nil, err

@@ -69,8 +69,9 @@ func (o *vmOptions) machine(ctx context.Context, name string) (vm.Machine, int, 
 
 func (o *vmOptions) machineOf(env *environment.Environment) (vm.Machine, error) {
 	cluster := env.Spec().Cluster
-	m := vm.Machine{Cluster: cluster.Name, Version: Version(), PodCIDR: cluster.PodCIDR, ServiceCIDR: cluster.ServiceCIDR,
-		Variables: map[string]string{}}
+	m := vm.Machine{Cluster: cluster.Name, Version: Version(), PodCIDR: cluster.PodCIDR,
+		ServiceCIDR: cluster.ServiceCIDR,
+		Variables:   map[string]string{}}
 	public, secret, err := env.Folder()
 	if err != nil {
 		return m, err
@@ -172,7 +173,8 @@ func (o *vmUserDataOptions) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if include {
-		fmt.Fprintln(o.streams.Err, "warning: the user data contains secrets: each process on the machine can read them, "+
+		fmt.Fprintln(o.streams.Err, "warning: the user data contains secrets: each process on the machine can read "+
+			"them, "+
 			"and everybody who may see the machine in the cloud")
 	}
 	_, err = o.streams.binary.Write(text)
@@ -198,7 +200,8 @@ func notOnMachine() []string {
 func checkUpFlags(words []string) error {
 	up := newUp(Streams{known: newSecrecy(nil), Err: os.Stderr, Out: os.Stdout})
 	if err := up.ParseFlags(words); err != nil {
-		return fault.Wrap(fmt.Errorf("after --: %w", err), fault.Usage, "Give flags of up only: cluster-init up --help.")
+		return fault.Wrap(fmt.Errorf("after --: %w", err), fault.Usage,
+			"Give flags of up only: cluster-init up --help.")
 	}
 	if rest := up.Flags().Args(); len(rest) > 0 {
 		return fault.New(fault.Usage, "after --: "+rest[0]+" is not a flag of up", "Give flags of up only.")

@@ -26,7 +26,8 @@ func (w *World) ConnectExisting(ctx context.Context) (*kube.Cluster, error) {
 		return nil, fmt.Errorf("read the kubeconfig in the state folder: %w", err)
 	}
 	if saved != nil && !kube.SameCluster(kubeconfig, saved) {
-		return nil, fault.New(fault.ClusterForeign, fmt.Sprintf("%s is not the kubeconfig of the management cluster %s: "+
+		return nil, fault.New(fault.ClusterForeign, fmt.Sprintf("%s is not the kubeconfig of the management cluster "+
+			"%s: "+
 			"%s names another one", w.KubeconfigPath, w.Cluster, w.savedPath()),
 			"Give this cluster another name: --set cluster.name=NAME.")
 	}

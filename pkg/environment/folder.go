@@ -64,7 +64,9 @@ func (e *Environment) MachineFiles() (public, secret []MachineFile, commands []s
 			}
 		}
 		if template == "machineTrust" {
-			commands = slices.DeleteFunc(machine.Commands, func(c string) bool { return strings.Contains(c, "systemctl") })
+			commands = slices.DeleteFunc(machine.Commands, func(c string) bool {
+				return strings.Contains(c, "systemctl")
+			})
 		}
 	}
 	login, err := e.DockerConfig()

@@ -45,7 +45,8 @@ func withInside(t *testing.T, name string) environment.Options {
 	if err := os.WriteFile(file, []byte(inside), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return asWorkload(environment.Options{Name: name, Variables: variables(allVariables()), ValuesFiles: []string{file}})
+	return asWorkload(environment.Options{Name: name, Variables: variables(allVariables()),
+		ValuesFiles: []string{file}})
 }
 
 // insideObjects are the objects of the release for flux and the user's own components, and what Flux applies for charts.

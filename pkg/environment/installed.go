@@ -36,7 +36,8 @@ func (e *Environment) checkNoCluster() error {
 		return nil
 	}
 	const enabled = "components.cluster.enabled"
-	return fault.New(fault.ValuesInvalid, e.whence(enabled)+"component \"cluster\" is enabled, and an existing cluster "+
+	return fault.New(fault.ValuesInvalid, e.whence(enabled)+"component \"cluster\" is enabled, and an existing "+
+		"cluster "+
 		"has no definition of its own ("+enabled+")",
 		"Leave "+enabled+" out. To build a cluster that manages itself: cluster-init up.")
 }

@@ -47,7 +47,8 @@ func CheckServerVersion(served string) error {
 	case supports(v, oldestManagement):
 		return nil
 	}
-	return fault.New(fault.ClusterFailed, fmt.Sprintf("the cluster runs Kubernetes %s, and Cluster API supports 1.%d to "+
+	return fault.New(fault.ClusterFailed, fmt.Sprintf("the cluster runs Kubernetes %s, and Cluster API supports 1.%d "+
+		"to "+
 		"1.%d for a management cluster", served, oldestManagement, newestKubernetes),
 		"Upgrade the cluster, or take another one.")
 }

@@ -38,8 +38,8 @@ func (e *Environment) AppliedPaths() ([]string, error) {
 	return paths, nil
 }
 
-// workloadPaths returns the folders of the components that are workload-only. It leaves out a path that is a template: it
-// depends on the values of the workload cluster.
+// workloadPaths returns the folders of the components that are workload-only. It leaves out a path that is a
+// template: it depends on the values of the workload cluster.
 func (e *Environment) workloadPaths() []string {
 	components, _ := e.settled[e.lasting()]["components"].(map[string]any)
 	var paths []string

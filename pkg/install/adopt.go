@@ -20,15 +20,18 @@ import (
 // certManager is the one component of which `install` can use that of another owner.
 const certManager = "cert-manager"
 
-// AdoptedValues returns the values, as of --set, of a release that uses these components of other owners. It refuses all
-// but cert-manager: the providers of Cluster API have to fit each other, and have feature gates and labels of a release.
+// AdoptedValues returns the values, as of --set, of a release that uses these components of other owners. It refuses
+// all but cert-manager: the providers of Cluster API have to fit each other, and have feature gates and labels of a
+// release.
 func AdoptedValues(env *environment.Environment, components []string) ([]string, error) {
 	var sets []string
 	var problems []error
 	for _, name := range components {
 		if name != certManager {
-			problems = append(problems, fault.New(fault.Usage, "--adopt "+name+": install can use only the cert-manager "+
-				"of another owner", "Remove "+name+" with what made it, or take another cluster. The versions, feature "+
+			problems = append(problems, fault.New(fault.Usage, "--adopt "+name+": install can use only the "+
+				"cert-manager "+
+				"of another owner", "Remove "+name+" with what made it, or take another cluster. The versions, "+
+				"feature "+
 				"gates and labels of Flux and of Cluster API's providers must be those of the release."))
 			continue
 		}
@@ -66,7 +69,8 @@ func independentOf(env *environment.Environment, name string) ([]string, error) 
 	return sets, nil
 }
 
-// checkAdopted refuses, for a release without cert-manager, a cluster whose own one does not work, or lacks the version of the API that the providers use.
+// checkAdopted refuses, for a release without cert-manager, a cluster whose own one does not work, or lacks the
+// version of the API that the providers use.
 func (r *Run) checkAdopted(ctx context.Context, report pipeline.Reporter) error {
 	components, err := r.Environment.Components(environment.Management)
 	if err != nil || slices.ContainsFunc(components, func(c environment.Component) bool {
@@ -110,7 +114,8 @@ func (r *Run) checkCertManager(ctx context.Context, report pipeline.Reporter) er
 		}
 	}
 	if !running {
-		return fault.Retryable(errors.New("the cert-manager of the cluster does not run: no Deployment with the labels "+
+		return fault.Retryable(errors.New("the cert-manager of the cluster does not run: no Deployment with the "+
+			"labels "+
 			"app.kubernetes.io/name=cert-manager and app.kubernetes.io/component=controller is available"),
 			fault.ComponentStuck, hint)
 	}

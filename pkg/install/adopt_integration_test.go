@@ -19,11 +19,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
-	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 func adopts(ctx context.Context, t *testing.T) {
-	without, _ := newRun(ctx, t, source.Git)
+	without, _ := newRun(ctx, t)
 	if _, err := AdoptedValues(without.Environment, []string{"cert-manager", "capi", "flux"}); fault.CodeOf(err) != fault.Usage ||
 		!strings.Contains(err.Error(), "capi") || !strings.Contains(err.Error(), "flux") {
 		t.Errorf("components that fit only their own release: %v", err)
@@ -32,10 +31,11 @@ func adopts(ctx context.Context, t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, ctx := newRun(ctx, t, source.Git, sets...)
+	run, ctx := newRun(ctx, t, sets...)
 	run.cluster = shared.Client
 	components, err := run.Environment.Components(environment.Management)
-	if err != nil || slices.ContainsFunc(components, func(c environment.Component) bool { return c.Name == certManager }) {
+	isCertManager := func(c environment.Component) bool { return c.Name == certManager }
+	if err != nil || slices.ContainsFunc(components, isCertManager) {
 		t.Errorf("components: %v, %v", components, err)
 	}
 	notes := &pipeline.Notes{}

@@ -47,7 +47,7 @@ func (files) Fetch(context.Context, string) ([]byte, error) { return nil, nil }
 func (files) Unpinned([]string) []string                    { return nil }
 
 // newRun returns a run against the shared server, and the folder of its state.
-func newRun(ctx context.Context, t *testing.T, kind source.Kind, sets ...string) (*Run, context.Context) {
+func newRun(ctx context.Context, t *testing.T, sets ...string) (*Run, context.Context) {
 	t.Helper()
 	env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
 		Installed: true, Variables: func(string) (string, bool) { return "", false }, Sets: sets})
@@ -65,7 +65,7 @@ func newRun(ctx context.Context, t *testing.T, kind source.Kind, sets ...string)
 		Timeout: time.Minute}
 	return New(Options{Subject: subject, Environment: env, Heartbeat: time.Minute,
 		Supplies: bootstrap.Supplies{Content: clusterinit.Content(), Manifests: files{},
-			Source: source.Source{Kind: kind, Git: flux.GitSource{URL: "https://git.example.org/x.git", Branch: "main"}}}},
+			Source: source.Source{Kind: source.Git, Git: flux.GitSource{URL: "https://git.example.org/x.git", Branch: "main"}}}},
 		clusters.Parts{Docker: &docker.Client{NotNeeded: true}, Provider: containers{}, Leases: leases,
 			Now: time.Now}), ctx
 }
@@ -82,7 +82,7 @@ func TestExistingClusters(t *testing.T) {
 }
 
 func accepts(t *testing.T) {
-	run, ctx := newRun(t.Context(), t, source.Git)
+	run, ctx := newRun(t.Context(), t)
 	notes := &pipeline.Notes{}
 	if err := run.preflight(ctx, notes); err != nil {
 		t.Error(err)
@@ -94,7 +94,7 @@ func accepts(t *testing.T) {
 		"not checked: whether each node has /var/run/docker.sock") {
 		t.Errorf("%v, warned: %v", err, notes.Warnings)
 	}
-	remote, remoteCtx := newRun(t.Context(), t, source.Git,
+	remote, remoteCtx := newRun(t.Context(), t,
 		"components.capd.substitute.CAPD_DOCKER_HOST=tcp://192.0.2.7:2375")
 	remote.cluster, notes.Warnings = shared.Client, nil
 	if err := remote.checkNodes(remoteCtx, notes); err != nil || len(notes.Warnings) > 0 {
@@ -109,7 +109,7 @@ func accepts(t *testing.T) {
 
 // All that others have installed is named at once, and nothing is created.
 func refusesComponents(ctx context.Context, t *testing.T) {
-	run, ctx := newRun(ctx, t, source.Git)
+	run, ctx := newRun(ctx, t)
 	shared.DefineCluster(ctx, t)
 	shared.Namespaces(ctx, t, "cert-manager")
 	foreign := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "cert-manager", Name: "theirs"},
@@ -147,7 +147,7 @@ func refusesComponents(ctx context.Context, t *testing.T) {
 }
 
 func refusesReleases(ctx context.Context, t *testing.T) {
-	run, ctx := newRun(ctx, t, source.Git)
+	run, ctx := newRun(ctx, t)
 	run.cluster = shared.Client
 	values := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: environment.ValuesName,
 		Labels: map[string]string{owned.ClusterLabel: "other"}}}
@@ -177,7 +177,7 @@ func refusesReleases(ctx context.Context, t *testing.T) {
 // With the release a cluster is known by its kubeconfig alone, a later run keeps its key, and what was on may go only
 // when it is allowed.
 func marks(ctx context.Context, t *testing.T) {
-	run, leased := newRun(ctx, t, source.Git)
+	run, leased := newRun(ctx, t)
 	world := clusters.New(run.Subject, run.world.Parts)
 	if side := world.SeeManagement(ctx, nil); side.State != clusters.ManagementForeign {
 		t.Errorf("before: %s, %v", side.State, side.Err)
@@ -189,7 +189,7 @@ func marks(ctx context.Context, t *testing.T) {
 	if err := run.values(leased, notes); err != nil {
 		t.Fatal(err)
 	}
-	second, secondLeased := newRun(ctx, t, source.Git, "cluster.name=second")
+	second, secondLeased := newRun(ctx, t, "cluster.name=second")
 	second.cluster = shared.Client
 	if err := second.values(secondLeased, notes); fault.CodeOf(err) != fault.Busy ||
 		!strings.Contains(err.Error(), "holds the lock on the existing cluster") {
@@ -214,7 +214,7 @@ func marks(ctx context.Context, t *testing.T) {
 		t.Errorf("as another one: %s", side.State)
 	}
 	key := func(r *Run) any { return r.Environment.Values(environment.Management)["secret_fingerprint_key"] }
-	again, leased := newRun(ctx, t, source.Git)
+	again, leased := newRun(ctx, t)
 	if err := again.preflight(ctx, notes); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func marks(ctx context.Context, t *testing.T) {
 		t.Errorf("again: %v, key %v, want %v", err, key(again), key(run))
 	}
 	again.world.Leases.ReleaseAll()
-	without, leased := newRun(ctx, t, source.Git, "components.cabpr.enabled=true")
+	without, leased := newRun(ctx, t, "components.cabpr.enabled=true")
 	without.cluster = shared.Client
 	if err := without.values(leased, notes); err != nil {
 		t.Fatal(err)
@@ -235,7 +235,7 @@ func marks(ctx context.Context, t *testing.T) {
 		t.Fatal(err)
 	}
 	without.world.Leases.ReleaseAll()
-	less, leased := newRun(ctx, t, source.Git)
+	less, leased := newRun(ctx, t)
 	less.cluster = shared.Client
 	err = less.values(leased, notes)
 	if fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(err.Error(), "components.cabpr") {

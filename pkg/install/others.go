@@ -162,18 +162,21 @@ func isPart(o object) bool {
 func judgeRemoval(i inventory, of clusters.Identity) error {
 	switch {
 	case i.of != "" && !i.installed:
-		return fault.New(fault.ClusterForeign, "the environment that is installed in the cluster is "+i.of+": nothing was "+
+		return fault.New(fault.ClusterForeign, "the environment that is installed in the cluster is "+i.of+": nothing "+
+			"was "+
 			"deleted", "Name its environment. If it has another name: --set cluster.name=NAME.")
 	case i.occupied != "":
-		return fault.New(fault.ClusterForeign, i.occupied+": nothing was deleted", "To delete a management cluster that "+
-			"up built: cluster-init down "+of.Argument+". To finish an interrupted install, run cluster-init install "+
-			of.Argument+" again.")
+		return fault.New(fault.ClusterForeign, i.occupied+": nothing was deleted",
+			"To delete a management cluster that "+
+				"up built: cluster-init down "+of.Argument+". To finish an interrupted install, run cluster-init install "+
+				of.Argument+" again.")
 	case !i.installed:
 		return nil
 	case len(i.workload) > 0:
 		return fault.New(fault.CleanupRefused, "the cluster manages workload clusters, which nothing would manage any "+
-			"more: "+abbreviatedNames(i.workload)+": nothing was deleted", "Delete them with cluster-init workload delete "+
-			"NAMESPACE/NAME --in "+of.Argument+", or move them to another management cluster (clusterctl move).")
+			"more: "+abbreviatedNames(i.workload)+": nothing was deleted",
+			"Delete them with cluster-init workload delete "+
+				"NAMESPACE/NAME --in "+of.Argument+", or move them to another management cluster (clusterctl move).")
 	case len(i.strangers) > 0:
 		return fault.New(fault.CleanupRefused, "objects of others would be lost with their definitions or namespaces: "+
 			abbreviatedNames(i.strangers)+": nothing was deleted", "Delete or move them first, with what made them.")

@@ -42,7 +42,8 @@ func (r *Run) checkOwner(ctx context.Context) error {
 		return err
 	}
 	if by != "" && by != r.Cluster {
-		return fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster has the release of the management cluster %s", by),
+		return fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster has the release of the management cluster %s",
+			by),
 			"A cluster has one release: change it with its own environment.")
 	}
 	if by != "" {
@@ -54,7 +55,8 @@ func (r *Run) checkOwner(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("read the Cluster %s: %w", self, err)
 	case own != nil:
-		return fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster holds the Cluster %s: cluster-init up builds or "+
+		return fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster holds the Cluster %s: cluster-init up builds "+
+			"or "+
 			"has built it", self), "Change it with cluster-init up "+r.Argument+".")
 	}
 	release := metadataOf(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind))
@@ -70,7 +72,8 @@ func (r *Run) checkOwner(ctx context.Context) error {
 
 // installedElse refuses a cluster in which another environment is installed.
 func installedElse(of string) error {
-	return fault.New(fault.ClusterForeign, fmt.Sprintf("cluster-init install made the cluster the management cluster %s",
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("cluster-init install made the cluster the management cluster "+
+		"%s",
 		of), "A cluster has one release. Change it with its own environment, or remove it first: "+
 		"cluster-init uninstall ENVIRONMENT --kubeconfig FILE.")
 }

@@ -96,13 +96,16 @@ func (r *Run) checkNodes(ctx context.Context, report pipeline.Reporter) error {
 		}
 	}
 	if unknown && needsSocket {
-		report.Warn("not checked: whether each node has %s, with which Cluster API's provider for Docker makes machines",
+		report.Warn("not checked: whether each node has %s, with which Cluster API's provider for Docker makes "+
+			"machines",
 			dockerSocket)
 	}
 	if unknown && inRegistry {
-		problems = append(problems, fault.New(fault.SourceUnreadable, "the nodes of the cluster are not containers in the "+
-			"network "+registry.DefaultNetwork+" of this Docker engine, and would not reach the registry with the content "+
-			"of this program", "Use --source git, or cluster-init publish and --source oci."))
+		problems = append(problems, fault.New(fault.SourceUnreadable,
+			"the nodes of the cluster are not containers in the "+
+				"network "+registry.DefaultNetwork+" of this Docker engine, and would not reach the registry with the "+
+				"content "+
+				"of this program", "Use --source git, or cluster-init publish and --source oci."))
 	}
 	return fault.Join(problems...)
 }

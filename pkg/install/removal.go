@@ -22,8 +22,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// removeComponents suspends the release, which would undo the rest, and then removes one component after the other, each
-// before those that it depends on. The Kustomization of a component goes last: it records what is left to do.
+// removeComponents suspends the release, which would undo the rest, and then removes one component after the other,
+// each before those that it depends on. The Kustomization of a component goes last: it records what is left to do.
 func (r *Removal) removeComponents(ctx context.Context, found inventory, report pipeline.Reporter) error {
 	release := metadataOf(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind))
 	release.Namespace, release.Name = ownRelease().Namespace, ownRelease().Name
@@ -97,7 +97,7 @@ func (r *Removal) removeInOrder(ctx context.Context, found inventory, objects []
 		is   func(object) bool
 		last bool // deleting them cannot be undone
 	}{
-		{"objects", func(o object) bool { return isCustom(o) }, false},
+		{"objects", isCustom, false},
 		{"definitions", func(o object) bool { return o.Kind == crdKind().Kind }, true},
 		{"controllers", func(o object) bool {
 			return !isCustom(o) && o.Kind != crdKind().Kind && o.Kind != "Namespace"
@@ -178,7 +178,8 @@ func dependentsFirst(all []kustomizev1.Kustomization) []kustomizev1.Kustomizatio
 func isNeeded(k kustomizev1.Kustomization, all []kustomizev1.Kustomization) bool {
 	for _, other := range all {
 		for _, on := range other.Spec.DependsOn {
-			if on.Name == k.Name && (on.Namespace == k.Namespace || on.Namespace == "" && other.Namespace == k.Namespace) {
+			if on.Name == k.Name &&
+				(on.Namespace == k.Namespace || on.Namespace == "" && other.Namespace == k.Namespace) {
 				return true
 			}
 		}
@@ -247,8 +248,8 @@ func (r *Removal) removeMark(ctx context.Context) error {
 	return nil
 }
 
-// remove deletes what find finds, until it finds nothing. It reports what it waits for when that changes, and after each
-// Heartbeat.
+// remove deletes what find finds, until it finds nothing. It reports what it waits for when that changes, and after
+// each Heartbeat.
 func (r *Removal) remove(ctx context.Context, what string, report pipeline.Reporter,
 	find func(context.Context) ([]object, error)) error {
 	tick := time.NewTicker(time.Second)

@@ -145,7 +145,8 @@ func (r *Removal) removeRegistry(ctx context.Context, report pipeline.Reporter) 
 		return err
 	}
 	plan.Delete = slices.DeleteFunc(plan.Delete, func(i cleanup.Item) bool {
-		return !slices.Contains([]cleanup.Kind{cleanup.Registry, cleanup.Volume, cleanup.Image, cleanup.Network}, i.Kind)
+		return !slices.Contains([]cleanup.Kind{cleanup.Registry, cleanup.Volume, cleanup.Image, cleanup.Network},
+			i.Kind)
 	})
 	_, err = cleaner.Run(ctx, plan)
 	return err

@@ -65,7 +65,8 @@ func (r *Removal) connect(ctx context.Context) error {
 	case err != nil:
 		return err
 	case r.id != "" && r.id != id:
-		return fault.New(fault.ClusterForeign, fmt.Sprintf("another cluster answers at %s than before: nothing more was "+
+		return fault.New(fault.ClusterForeign, fmt.Sprintf("another cluster answers at %s than before: nothing more "+
+			"was "+
 			"deleted", cluster.Config.Host), "See which cluster "+r.KubeconfigPath+" names.")
 	}
 	r.id, r.cluster = id, cluster

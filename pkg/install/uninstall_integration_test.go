@@ -29,13 +29,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
-	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // uninstalls runs last: it removes Flux from the shared server.
 func uninstalls(ctx context.Context, t *testing.T) {
 	go finalizeNamespaces(ctx)
-	run, leased := newRun(ctx, t, source.Git)
+	run, leased := newRun(ctx, t)
 	newRemoval := func() *Removal {
 		return NewRemoval(RemovalOptions{Subject: run.Subject, Heartbeat: time.Minute,
 			Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Patience: time.Minute}}, run.world.Parts)
@@ -55,7 +54,7 @@ func uninstalls(ctx context.Context, t *testing.T) {
 	shared.Remove(ctx, t, release, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: environment.Namespace,
 		Name: environment.ValuesName}})
 	refused("Flux without a release", fault.ClusterForeign, "a run of up or install is not finished")
-	putRelease(ctx, t, run, leased)
+	putRelease(ctx, leased, t, run)
 	run.world.Leases.ReleaseAll()
 
 	other := newRemoval()
@@ -137,7 +136,7 @@ func uninstalls(ctx context.Context, t *testing.T) {
 }
 
 // putRelease makes what install and Flux would: two components, of which the second needs the first, and the network.
-func putRelease(ctx context.Context, t *testing.T, run *Run, leased context.Context) {
+func putRelease(ctx, leased context.Context, t *testing.T, run *Run) {
 	t.Helper()
 	run.cluster = shared.Client
 	if err := run.values(leased, &pipeline.Notes{}); err != nil {

@@ -20,7 +20,8 @@ type Target struct{ v *view }
 // and in further ones.
 func ReadTarget(ctx context.Context, target clusters.Side, scope clusters.Scope,
 	objects []*unstructured.Unstructured, further ...string) (*Target, error) {
-	v := &view{scope: scope, further: further, sourceSide: target, targetSide: target, denied: map[schema.GroupKind]bool{}}
+	v := &view{scope: scope, further: further, sourceSide: target, targetSide: target,
+		denied: map[schema.GroupKind]bool{}}
 	for _, read := range []func() error{
 		func() (err error) { v.target, err = capi.Discover(ctx, target.Client, scope.Namespace); return },
 		func() (err error) { v.targetProviders, err = capi.Providers(ctx, target.Client); return },

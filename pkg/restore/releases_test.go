@@ -164,7 +164,8 @@ func failing(c client.Client, name string, create bool) client.Client {
 		return errors.New("cut")
 	}
 	return interceptor.NewClient(c.(client.WithWatch), interceptor.Funcs{
-		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration,
+			opts ...client.ApplyOption) error {
 			if named, is := o.(interface{ GetName() string }); is && !create {
 				if err := fails(named.GetName()); err != nil {
 					return err

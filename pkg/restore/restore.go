@@ -82,7 +82,8 @@ func Run(ctx context.Context, input Input) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Already: r.stage == Done && !r.missingReleases(), Objects: len(r.record), Warnings: r.now.warnings()}
+	result := Result{Already: r.stage == Done && !r.missingReleases(), Objects: len(r.record),
+		Warnings: r.now.warnings()}
 	if r.stage != Done {
 		result.Warnings = append(result.Warnings, input.remedies()...)
 	}

@@ -40,8 +40,8 @@ func Occupied(ctx context.Context, c *kube.Cluster) (by string, pivoted bool, er
 	return by, release.Spec.Suspend && of == by, nil
 }
 
-// Installed returns the management cluster that a cluster became by `install`, see owned.InstalledAnnotation. Empty means
-// that it did not.
+// Installed returns the management cluster that a cluster became by `install`, see owned.InstalledAnnotation. Empty
+// means that it did not.
 func Installed(ctx context.Context, c *kube.Cluster) (of string, err error) {
 	values := &corev1.ConfigMap{}
 	values.Namespace, values.Name = environment.Namespace, environment.ValuesName

@@ -191,6 +191,7 @@ func verifyOCI(ctx context.Context, artifact flux.OCIArtifact, via http.RoundTri
 	if artifact.Digest != "" {
 		reference = repo.Digest(artifact.Digest)
 	}
-	_, err = remote.Get(reference, remote.WithContext(ctx), remote.WithTransport(via), remote.WithAuthFromKeychain(keys))
+	_, err = remote.Get(reference, remote.WithContext(ctx), remote.WithTransport(via),
+		remote.WithAuthFromKeychain(keys))
 	return err
 }

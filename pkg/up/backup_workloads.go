@@ -24,9 +24,9 @@ type LeftOut struct {
 	Reason  string `json:"reason"`
 }
 
-// backupWorkloads reads what a backup holds of the clusters that a management cluster manages besides itself: those with
-// a release, and all of other namespaces. A namespace with a cluster that is paused or being deleted is left out, as a
-// restore would resume what a person has paused.
+// backupWorkloads reads what a backup holds of the clusters that a management cluster manages besides itself: those
+// with a release, and all of other namespaces. A namespace with a cluster that is paused or being deleted is left
+// out, as a restore would resume what a person has paused.
 func backupWorkloads(ctx context.Context, management *kube.Cluster, scope clusters.Scope) (more pivot.Extent,
 	left []LeftOut, err error) {
 	others, err := clusters.Others(ctx, management, scope)

@@ -54,12 +54,14 @@ func (m Machine) UserData(secrets bool, limit int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the user data: %w", err)
 	}
-	text = append(fmt.Appendf(nil, "#cloud-config\n# For a disposable machine that builds the management cluster %s, by "+
+	text = append(fmt.Appendf(nil, "#cloud-config\n# For a disposable machine that builds the management cluster %s, "+
+		"by "+
 		"cluster-init %s.\n# It boots from an image with Kubernetes. %s\n", m.Cluster,
 		strings.Join(strings.Fields(m.Version), " "), note), text...)
 	if len(text) > limit {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("the user data has %d bytes, and the cloud takes at most %d",
-			len(text), limit), "Leave the secrets out (--secrets none), and shorten certificates and patches in the values.")
+			len(text), limit), "Leave the secrets out (--secrets none), and shorten certificates and patches in the "+
+			"values.")
 	}
 	return text, nil
 }

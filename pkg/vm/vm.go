@@ -79,7 +79,8 @@ func (m Machine) secret() []File {
 	for _, name := range slices.Sorted(maps.Keys(m.Variables)) {
 		variables.WriteString(name + "=" + quote(m.Variables[name]) + "\n")
 	}
-	return append(slices.Clone(m.Secrets), File{folder + "variables", variables.String()}, File{folder + "complete", ""})
+	return append(slices.Clone(m.Secrets), File{folder + "variables", variables.String()},
+		File{folder + "complete", ""})
 }
 
 // settings is what the script reads.
@@ -100,7 +101,8 @@ func (m Machine) settings() string {
 		words = append(words, quote(word))
 	}
 	return "binary_url=" + quote(m.BinaryURL) + "\nbinary_sha256=" + quote(m.BinarySHA256) + "\nbinary_form=" +
-		form + "\npod_cidr=" + quote(m.PodCIDR) + "\nafterwards=" + afterwards + "\nkubeconfig=" + quote(kubeconfigPath(m.Cluster)) +
+		form + "\npod_cidr=" + quote(m.PodCIDR) + "\nafterwards=" + afterwards + "\nkubeconfig=" +
+		quote(kubeconfigPath(m.Cluster)) +
 		"\nup() {\n  " + strings.Join(words, " ") + "\n}\n"
 }
 

@@ -175,7 +175,8 @@ func (d Deletion) deleteAll(ctx context.Context, kind schema.GroupVersionKind) e
 		o.SetGroupVersionKind(kind)
 		labels := o.GetLabels()
 		ofHelm := kind.Kind == "Secret" && labels["owner"] == "helm" && labels["name"] == d.Key.Name
-		ofFlux := kind.Kind == sourcev1.HelmChartKind && d.Key.isChart(strings.TrimPrefix(o.GetName(), d.Key.Namespace+"-"))
+		ofFlux := kind.Kind == sourcev1.HelmChartKind &&
+			d.Key.isChart(strings.TrimPrefix(o.GetName(), d.Key.Namespace+"-"))
 		if labels[Label] != d.Key.Name && !d.Key.made(o) && !ofHelm && !ofFlux {
 			continue
 		}

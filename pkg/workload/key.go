@@ -49,8 +49,8 @@ func (k Key) name(o client.Object, original string) {
 // made reports whether Helm made an object for the cluster's release.
 func (k Key) made(o client.Object) bool { return rollout.Made(k.object(), o) }
 
-// isChart reports whether a HelmRelease of the cluster's namespace, by its name, is that of the cluster or of one of its
-// components. A dot separates them, which no cluster's name has.
+// isChart reports whether a HelmRelease of the cluster's namespace, by its name, is that of the cluster or of one of
+// its components. A dot separates them, which no cluster's name has.
 func (k Key) isChart(release string) bool {
 	return release == k.Name || strings.HasPrefix(release, k.Name+".")
 }

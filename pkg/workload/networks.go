@@ -120,7 +120,8 @@ func (c Cluster) checkNetworks(ctx context.Context, self *clusterv1.Cluster, rep
 		return err
 	}
 	for _, what := range known.unknown {
-		report.Warn("not checked: whether the machines' network overlaps with the management cluster's range of %s", what)
+		report.Warn("not checked: whether the machines' network overlaps with the management cluster's range of %s",
+			what)
 	}
 	var problems []error
 	for _, machines := range c.Machines {

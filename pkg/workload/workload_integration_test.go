@@ -250,7 +250,8 @@ func refuses(t *testing.T) {
 	refused("a provider is not ready, another takes no Ignition", "component capd of the management cluster "+
 		"management/mgmt is not ready", "which the component cabpk of the management cluster management/mgmt does not take")
 	shared.Remove(ctx, t, own)
-	installed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: environment.ValuesName,
+	installed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace,
+		Name:        environment.ValuesName,
 		Annotations: map[string]string{owned.InstalledAnnotation: self.String()}}}
 	shared.Create(ctx, t, installed)
 	refused("an existing cluster, which has no Cluster of its own", "component capd of the management cluster")
