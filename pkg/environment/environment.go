@@ -38,7 +38,7 @@ type Options struct {
 	Derive func(ctx context.Context, name string) (value string, found bool, err error)
 	// Workload is for an environment of a workload cluster, in place of a management cluster.
 	Workload bool
-	// Installed is for a management cluster that exists already: it has no Cluster of its own, and no bootstrap cluster.
+	// Installed is for a management cluster that exists already: it has no Cluster of its own and no bootstrap cluster.
 	Installed bool
 	// NamesOnly is for commands that need only the names of an environment: variables that are not set are empty, and
 	// values are checked with the schema, but the chart is not rendered.

@@ -100,9 +100,13 @@ func inventoryEdges(u *unstructured.Unstructured) []Edge {
 	return edges
 }
 
-// Inventory returns the objects that a Kustomization or a HelmRelease reports as applied.
+// Inventory returns the objects that a Kustomization or a HelmRelease reports as applied to its own cluster. It is empty
+// if they are in another cluster: there the same names mean other objects.
 func Inventory(u *unstructured.Unstructured) []Ref {
 	var refs []Ref
+	if _, elsewhere, _ := unstructured.NestedMap(u.Object, "spec", "kubeConfig"); elsewhere {
+		return nil
+	}
 	for _, each := range maps(u, "status", "inventory", "entries") {
 		id, _ := each["id"].(string)
 		applied, err := object.ParseObjMetadata(id)

@@ -163,13 +163,11 @@ func judgeRemoval(i inventory, of clusters.Identity) error {
 	switch {
 	case i.of != "" && !i.installed:
 		return fault.New(fault.ClusterForeign, "the environment that is installed in the cluster is "+i.of+": nothing "+
-			"was "+
-			"deleted", "Name its environment. If it has another name: --set cluster.name=NAME.")
+			"was deleted", "Name its environment. If it has another name: --set cluster.name=NAME.")
 	case i.occupied != "":
 		return fault.New(fault.ClusterForeign, i.occupied+": nothing was deleted",
-			"To delete a management cluster that "+
-				"up built: cluster-init down "+of.Argument+". To finish an interrupted install, run cluster-init install "+
-				of.Argument+" again.")
+			"To delete a management cluster that up built: cluster-init down "+of.Argument+". To finish an "+
+				"interrupted install, run cluster-init install "+of.Argument+" again.")
 	case !i.installed:
 		return nil
 	case len(i.workload) > 0:

@@ -47,8 +47,8 @@ const (
 	// FlagsAnnotation is on the same ConfigMap. It lists the paths of the values that flags gave, as JSON lists of
 	// keys.
 	FlagsAnnotation = "cluster-init.io/values-from-flags"
-	// InstalledAnnotation is on the ConfigMap with the values of a cluster that `install` made a management cluster. Its
-	// value is that of SuspendedAnnotation. Such a cluster holds no Cluster of its own.
+	// InstalledAnnotation is on the ConfigMap with the values of a cluster that `install` made a management cluster.
+	// Its value is that of SuspendedAnnotation. Such a cluster holds no Cluster of its own.
 	InstalledAnnotation = "cluster-init.io/installed"
 	// WokenAnnotation is set and removed at once: the change makes a controller reconcile the object.
 	WokenAnnotation = "cluster-init.io/woken"

@@ -63,8 +63,7 @@ func (d Deletion) applied(ctx context.Context) ([]client.Object, error) {
 	var found []client.Object
 	for i := range list.Items {
 		k := &list.Items[i]
-		_, inside, _ := unstructured.NestedMap(k.Object, "spec", "kubeConfig") // it applied to the workload cluster
-		if inside || !d.Key.made(k) {
+		if !d.Key.made(k) {
 			continue
 		}
 		for _, ref := range health.Inventory(k) {
