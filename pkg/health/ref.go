@@ -100,8 +100,8 @@ func inventoryEdges(u *unstructured.Unstructured) []Edge {
 	return edges
 }
 
-// Inventory returns the objects that a Kustomization or a HelmRelease reports as applied to its own cluster. It is empty
-// if they are in another cluster: there the same names mean other objects.
+// Inventory returns the objects that a Kustomization or a HelmRelease reports as applied to its own cluster. It is
+// empty if they are in another cluster: there the same names mean other objects.
 func Inventory(u *unstructured.Unstructured) []Ref {
 	var refs []Ref
 	if _, elsewhere, _ := unstructured.NestedMap(u.Object, "spec", "kubeConfig"); elsewhere {
