@@ -34,11 +34,6 @@ func NewRemoval(o RemovalOptions, p clusters.Parts) *Removal {
 	return &Removal{RemovalOptions: o, world: clusters.New(o.Subject, p)}
 }
 
-// RemovalPhaseNames returns the names of the phases of `uninstall`, in order.
-func RemovalPhaseNames() []string {
-	return []string{"look", "components", "release", "flux", "proof", "registry"}
-}
-
 // Phases returns the phases of `uninstall`, in order. Each can run again: what it deletes last records that it has not
 // finished.
 func (r *Removal) Phases() []pipeline.Phase {
@@ -66,8 +61,7 @@ func (r *Removal) connect(ctx context.Context) error {
 		return err
 	case r.id != "" && r.id != id:
 		return fault.New(fault.ClusterForeign, fmt.Sprintf("another cluster answers at %s than before: nothing more "+
-			"was "+
-			"deleted", cluster.Config.Host), "See which cluster "+r.KubeconfigPath+" names.")
+			"was deleted", cluster.Config.Host), "See which cluster "+r.KubeconfigPath+" names.")
 	}
 	r.id, r.cluster = id, cluster
 	return nil

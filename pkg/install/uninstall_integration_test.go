@@ -100,8 +100,8 @@ func uninstalls(ctx context.Context, t *testing.T) {
 	}
 
 	// it is interrupted in each phase, and run again
-	for _, at := range RemovalPhaseNames() {
-		_ = remove(ctx, newRemoval(), run, at)
+	for _, phase := range newRemoval().Phases() {
+		_ = remove(ctx, newRemoval(), run, phase.Name)
 	}
 	if err := remove(ctx, newRemoval(), run, ""); err != nil {
 		t.Fatal(err)
