@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -96,6 +97,7 @@ func TestSocketCheck(t *testing.T) {
 				build.WithObjects(node(name, true))
 			}
 			var created []string
+			var mu sync.Mutex // the nodes are asked at the same time
 			c := build.WithInterceptorFuncs(interceptor.Funcs{Create: func(ctx context.Context, to client.WithWatch,
 				o client.Object, options ...client.CreateOption) error {
 				pod, is := o.(*corev1.Pod)
@@ -106,7 +108,9 @@ func TestSocketCheck(t *testing.T) {
 					return errors.New("privileged")
 				}
 				pod.UID = types.UID(pod.Spec.NodeName)
+				mu.Lock()
 				created = append(created, pod.Spec.NodeName)
+				mu.Unlock()
 				err := to.Create(ctx, o, options...)
 				if answer := tc.nodes[pod.Spec.NodeName]; err == nil && answer != nil {
 					answer(ctx, t, to, pod.DeepCopy())
