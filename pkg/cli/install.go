@@ -28,14 +28,14 @@ func newInstall(streams Streams) *cobra.Command {
 	o.readsKubeconfig, o.installed = true, true
 	c := &cobra.Command{
 		Use:   "install ENVIRONMENT --kubeconfig FILE",
-		Short: "Make an existing cluster a management cluster",
-		Long: `install makes an existing Kubernetes cluster a management cluster: it installs Flux, cert-manager and
-the providers of Cluster API. There is no bootstrap cluster and no pivot, and the cluster gets no
-definition of its own. Then workload apply makes clusters with it.
+		Short: "Turn an existing cluster into a management cluster",
+		Long: `install turns an existing Kubernetes cluster into a management cluster: it installs Flux,
+cert-manager and the providers of Cluster API. It creates no bootstrap cluster and runs no pivot. The
+cluster does not hold its own definition. Then workload apply makes clusters with it.
 
 install refuses a cluster that has Flux, cert-manager or Cluster API from another owner. With --adopt
-cert-manager it uses the one that is there. You can interrupt or kill it at any time and run it
-again. uninstall removes what it installed.`,
+cert-manager it uses the existing one. You can interrupt or kill it at any time and run it again.
+uninstall removes what it installed.`,
 		Example: `  cluster-init install kubeadm-capo --kubeconfig ./existing.kubeconfig --source git \
     --source-url https://git.example.org/platform.git
   cluster-init workload apply kubeadm-capo --in kubeadm-capo --kubeconfig ./existing.kubeconfig --name shop`,
@@ -46,8 +46,7 @@ again. uninstall removes what it installed.`,
 	o.supplyFlags(f, o.streams, install.PhaseNames())
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the existing cluster (required)")
 	f.StringSliceVar(&o.allowChanges, "allow-changes", nil, "allow this change (KEY from the refusal; repeatable)")
-	f.StringSliceVar(&o.adopt, "adopt", nil, "use this component of the cluster instead of the one that install "+
-		"brings: "+
+	f.StringSliceVar(&o.adopt, "adopt", nil, "use the cluster's own component in place of the release's: "+
 		"cert-manager")
 	o.output.flags(f)
 	return c

@@ -157,6 +157,8 @@ and Flux keeps it in sync. It replaces a bootstrap.sh:
   cluster-init restore DIR           restores a backup into another management cluster
   cluster-init down ENVIRONMENT      deletes a working management cluster
   cluster-init cleanup ENVIRONMENT   shows what an environment left behind; deletes it with --yes
+  cluster-init workload apply ENV    creates a workload cluster
+  cluster-init install ENV           turns an existing cluster into a management cluster
   cluster-init runs list             lists earlier runs on this machine
 
 You can interrupt or kill every command and run it again.

@@ -28,14 +28,15 @@ func newUninstall(streams Streams) *cobra.Command {
 	o := &uninstallOptions{streams: streams}
 	c := &cobra.Command{
 		Use:   "uninstall ENVIRONMENT --kubeconfig FILE",
-		Short: "Remove from an existing cluster what install has put there",
+		Short: "Remove what install put into an existing cluster",
 		Long: `uninstall removes what install put into an existing cluster: the components with their definitions and
-namespaces, the release with its values, Flux if nobody else uses it, and the registry next to the
-cluster. It leaves what install found there.
+namespaces, the release with its values, Flux unless another owner uses it, and the registry next to
+the cluster. It leaves what install found there.
 
-uninstall refuses while the cluster manages workload clusters, and while objects of others would be
-lost with a definition. It shows what it would delete. It deletes with --yes, or when you type the
-cluster's name at a terminal. You can interrupt or kill it at any time and run it again.`,
+uninstall refuses if the cluster manages workload clusters, or if objects of another owner would be
+deleted with a CustomResourceDefinition or a namespace. It shows what it would delete. It deletes with
+--yes, or when you type the cluster's name at a terminal. You can interrupt or kill it at
+any time and run it again.`,
 		Example: `  cluster-init uninstall kubeadm-capo --kubeconfig ./existing.kubeconfig
   cluster-init uninstall kubeadm-capo --kubeconfig ./existing.kubeconfig --yes`,
 		Args: exactlyOne("ENVIRONMENT"),
@@ -45,7 +46,7 @@ cluster's name at a terminal. You can interrupt or kill it at any time and run i
 	o.environmentOptions.flags(f, o.streams)
 	o.output.flags(f)
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the existing cluster (required)")
-	f.BoolVar(&o.yes, "yes", false, "delete what is shown")
+	f.BoolVar(&o.yes, "yes", false, "delete without asking")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long to wait until the components are deleted")
 	return c
 }

@@ -21,7 +21,7 @@ import (
 func newVM(streams Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "vm",
-		Short:   "Build a management cluster from a disposable machine in its cloud, without Docker",
+		Short:   "Bootstrap a management cluster from a disposable VM, without Docker",
 		Example: "  cluster-init vm user-data ./edge-site --source git --source-url URL --binary-url URL --binary-sha256 SUM",
 		RunE:    onlyCommands,
 	}
@@ -54,7 +54,7 @@ func (o *vmOptions) machine(ctx context.Context, name string) (vm.Machine, int, 
 	cloud, hasVMs := makes.(provider.UserDataLimiter)
 	if makes != nil && !hasVMs {
 		return vm.Machine{}, 0, fault.Join(err, fault.New(fault.Usage,
-			"machines in "+makes.Place()+" need its engine, which a disposable machine does not have",
+			"machines in "+makes.Place()+" need a Docker engine, and a disposable VM has none",
 			"Run cluster-init up on a machine with a Docker engine."))
 	}
 	if err := fault.Join(err, mirrorsErr, o.sourceOptions.check(makes)); err != nil {
@@ -105,15 +105,15 @@ func newVMUserData(streams Streams) *cobra.Command {
 	o := &vmUserDataOptions{vmOptions: vmOptions{streams: streams}}
 	c := &cobra.Command{
 		Use:   "user-data ENVIRONMENT [-- FLAGS OF UP]",
-		Short: "Print the user data of a disposable machine that runs up (cloud-init)",
-		Long: `user-data prints a cloud-config document. A machine that boots with it makes a bootstrap cluster
-with kubeadm, and runs up with it. Its image needs cloud-init, and Kubernetes as the machines of
-kubeadm-capo have it. Its log is on the console of the machine.
+		Short: "Print the user data of a disposable VM that runs up (cloud-init)",
+		Long: `user-data prints a cloud-config document. A VM that boots with it makes a bootstrap cluster with
+kubeadm, and runs up with it. Its image needs cloud-init, and Kubernetes as the machines of
+kubeadm-capo have it. Its log is on the console of the VM.
 
 The document holds the environment as it is here: its files, flags and variables. Secrets are left
-out, and the machine waits until you copy them: see vm secrets. With --secrets include they are in
-the document. Then each process on the machine, each pod on it included, can read them, and so can
-everybody who may see the machine in the cloud.`,
+out, and the VM waits until you copy them: see vm secrets. With --secrets include, the document
+contains the secrets. Then every process and pod on the VM can read them. So can everyone who may view
+the VM in the cloud.`,
 		Example: `  cluster-init vm user-data ./edge-site --source git --source-url https://git.example.org/platform.git \
     --binary-url https://files.example.org/cluster-init --binary-sha256 SUM > user-data
   openstack server create --image KUBERNETES_IMAGE --flavor m1.large --network NETWORK --key-name KEY \
@@ -173,9 +173,8 @@ func (o *vmUserDataOptions) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if include {
-		fmt.Fprintln(o.streams.Err, "warning: the user data contains secrets: each process on the machine can read "+
-			"them, "+
-			"and everybody who may see the machine in the cloud")
+		fmt.Fprintln(o.streams.Err, "warning: the user data contains secrets: every process and pod on the VM can "+
+			"read them, and everyone who may view the VM in the cloud")
 	}
 	_, err = o.streams.binary.Write(text)
 	return err
@@ -208,7 +207,7 @@ func checkUpFlags(words []string) error {
 	}
 	for _, name := range notOnMachine() {
 		if f := up.Flags().Lookup(name); f != nil && f.Changed {
-			return fault.New(fault.Usage, "--"+name+" is not for the up of the machine",
+			return fault.New(fault.Usage, "--"+name+" cannot be used for up on the VM",
 				"Leave it out, or give it before -- if vm user-data has it.")
 		}
 	}

@@ -70,7 +70,7 @@ func (l workloadList) Print(out io.Writer) error {
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	oneline.Fprintf(table, "NAMESPACE\tNAME\tSTATE\tMADE BY\tMESSAGE\n")
 	for _, c := range l.Clusters {
-		by := "something else"
+		by := "another owner"
 		if c.Release {
 			by = "workload apply"
 		}
