@@ -30,9 +30,9 @@ func AdoptedValues(env *environment.Environment, components []string) ([]string,
 		if name != certManager {
 			problems = append(problems, fault.New(fault.Usage, "--adopt "+name+": install can use only the "+
 				"cert-manager "+
-				"of another owner", "Remove "+name+" with what made it, or take another cluster. The versions, "+
-				"feature "+
-				"gates and labels of Flux and of Cluster API's providers must be those of the release."))
+				"of another owner", "Remove "+name+" with the tool that installed it, or use another cluster. "+
+				"The versions, feature gates and labels of Flux and of Cluster API's providers must be those of the "+
+				"release."))
 			continue
 		}
 		without, err := independentOf(env, name)
@@ -106,7 +106,7 @@ func (r *Run) checkCertManager(ctx context.Context, report pipeline.Reporter) er
 	if err != nil {
 		return fmt.Errorf("list the Deployments of cert-manager: %w", err)
 	}
-	const hint = "Repair it with what made it, and run the same command again."
+	const hint = "Repair it with the tool that installed it, and run the same command again."
 	version, running := "", false
 	for _, d := range found.Items {
 		if d.Status.AvailableReplicas > 0 {
@@ -114,9 +114,8 @@ func (r *Run) checkCertManager(ctx context.Context, report pipeline.Reporter) er
 		}
 	}
 	if !running {
-		return fault.Retryable(errors.New("the cert-manager of the cluster does not run: no Deployment with the "+
-			"labels "+
-			"app.kubernetes.io/name=cert-manager and app.kubernetes.io/component=controller is available"),
+		return fault.Retryable(errors.New("cert-manager is not available: no available Deployment has the labels "+
+			"app.kubernetes.io/name=cert-manager and app.kubernetes.io/component=controller"),
 			fault.ComponentStuck, hint)
 	}
 	issuer := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cert-manager.io/v1", "kind": "Issuer",

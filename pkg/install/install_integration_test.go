@@ -169,7 +169,7 @@ func refusesReleases(ctx context.Context, t *testing.T) {
 	shared.Create(ctx, t, release)
 	defer shared.Remove(ctx, t, release)
 	if err := run.checkOwner(ctx); fault.CodeOf(err) != fault.ClusterForeign ||
-		!strings.Contains(err.Error(), "is not of install") {
+		!strings.Contains(err.Error(), "was not created by install") {
 		t.Errorf("a release that install did not make: %v", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/workload"
@@ -51,7 +52,7 @@ func (r *Removal) readOwner(ctx context.Context, found *inventory) error {
 	case by != "":
 		found.occupied = "the cluster has values of the management cluster " + by + " that install did not store"
 	case exists:
-		found.occupied = fmt.Sprintf("the HelmRelease %s is not of install", ownRelease())
+		found.occupied = fmt.Sprintf("HelmRelease %s was not created by cluster-init install", ownRelease())
 	case len(found.flux) > 0:
 		found.occupied = "the cluster has Flux of cluster-init, and no release: a run of up or install is not finished"
 	}
@@ -159,25 +160,27 @@ func isPart(o object) bool {
 }
 
 // judgeRemoval refuses a cluster from which nothing may be taken. The first rule that applies decides.
-func judgeRemoval(i inventory, of clusters.Identity) error {
+func judgeRemoval(i inventory, of clusters.Subject) error {
 	switch {
 	case i.of != "" && !i.installed:
-		return fault.New(fault.ClusterForeign, "the environment that is installed in the cluster is "+i.of+": nothing "+
-			"was deleted", "Name its environment. If it has another name: --set cluster.name=NAME.")
+		return fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster is the management cluster %s, not %s; "+
+			"nothing was deleted", i.of, owned.SuspendedFor(of.Namespace, of.Cluster)),
+			"Name its environment. If it has another name: --set cluster.name=NAME.")
 	case i.occupied != "":
-		return fault.New(fault.ClusterForeign, i.occupied+": nothing was deleted",
+		return fault.New(fault.ClusterForeign, i.occupied+"; nothing was deleted",
 			"To delete a management cluster that up built: cluster-init down "+of.Argument+". To finish an "+
-				"interrupted install, run cluster-init install "+of.Argument+" again.")
+				"interrupted install, run it again with the same flags.")
 	case !i.installed:
 		return nil
 	case len(i.workload) > 0:
-		return fault.New(fault.CleanupRefused, "the cluster manages workload clusters, which nothing would manage any "+
-			"more: "+abbreviatedNames(i.workload)+": nothing was deleted",
-			"Delete them with cluster-init workload delete "+
-				"NAMESPACE/NAME --in "+of.Argument+", or move them to another management cluster (clusterctl move).")
+		return fault.New(fault.CleanupRefused, "the cluster manages workload clusters: "+
+			abbreviatedNames(i.workload)+"; nothing was deleted", "Delete each one: cluster-init workload delete "+
+			i.workload[0]+" --in "+of.Argument+" --kubeconfig "+oneline.Shell(of.KubeconfigPath)+
+			". Or move them to another management cluster (clusterctl move).")
 	case len(i.strangers) > 0:
-		return fault.New(fault.CleanupRefused, "objects of others would be lost with their definitions or namespaces: "+
-			abbreviatedNames(i.strangers)+": nothing was deleted", "Delete or move them first, with what made them.")
+		return fault.New(fault.CleanupRefused, "objects of other owners would be deleted with "+
+			"CustomResourceDefinitions or namespaces: "+abbreviatedNames(i.strangers)+"; nothing was deleted",
+			"Delete or move them first, with the tools that created them.")
 	}
 	return nil
 }

@@ -65,9 +65,9 @@ func (r *Run) checkOwner(ctx context.Context) error {
 	if err != nil || !exists {
 		return err
 	}
-	return fault.New(fault.ClusterForeign, fmt.Sprintf("the HelmRelease %s/%s is not of install for %s",
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("HelmRelease %s/%s was not created by install for %s",
 		flux.Namespace, flux.ReleaseName, self),
-		"Delete it with what made it, or take another cluster.")
+		"Delete it with the tool that created it, or use another cluster.")
 }
 
 // installedElse refuses a cluster in which another environment is installed.
@@ -142,10 +142,9 @@ func (r *Run) checkForeign(ctx context.Context) error {
 		return nil
 	}
 	slices.Sort(found)
-	return fault.New(fault.ClusterForeign, "the cluster has components that install did not make: "+
+	return fault.New(fault.ClusterForeign, "the cluster has components of another owner: "+
 		strings.Join(slices.Compact(found), ", "),
-		"Remove them with what made them, or take another cluster. A cert-manager that works can stay: "+
-			"--adopt cert-manager. Flux and Cluster API of another owner cannot.")
+		"Remove them, or use another cluster. For a working cert-manager, add --adopt cert-manager.")
 }
 
 // find adds an object to found if it exists and is not ours.

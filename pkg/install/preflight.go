@@ -50,7 +50,7 @@ func (r *Run) checkRights(ctx context.Context) error {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "*", Group: "*", Resource: "*"}}}
 	if err := r.cluster.Create(ctx, review); err != nil {
-		return fmt.Errorf("ask for the rights of the user of %s: %w", r.KubeconfigPath, err)
+		return fmt.Errorf("check the permissions of the user of %s: %w", r.KubeconfigPath, err)
 	}
 	if review.Status.Allowed {
 		return nil
@@ -90,9 +90,9 @@ func (r *Run) checkNodes(ctx context.Context, report pipeline.Reporter) error {
 		case !here:
 			unknown = true
 		case needsSocket && !container.HasMount(dockerSocket):
-			problems = append(problems, fault.New(fault.ClusterFailed, fmt.Sprintf("the node %s has no %s, with which "+
-				"Cluster API's provider for Docker makes machines", node.Name, dockerSocket),
-				"Make the nodes with this mount; of kind it is an entry in extraMounts."))
+			problems = append(problems, fault.New(fault.ClusterFailed, fmt.Sprintf("node %s has no %s: Cluster API's "+
+				"provider for Docker needs it", node.Name, dockerSocket),
+				"Recreate the nodes with this mount (kind: extraMounts)."))
 		}
 	}
 	if unknown && needsSocket {

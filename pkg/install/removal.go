@@ -142,7 +142,7 @@ func (r *Removal) checkStrangers(ctx context.Context, found inventory, lost []ob
 	if found.strangers, err = r.strangers(ctx, found, lost); err != nil {
 		return err
 	}
-	return judgeRemoval(found, r.Identity)
+	return judgeRemoval(found, r.Subject)
 }
 
 // kindsOf returns the kinds of objects.
@@ -276,13 +276,14 @@ func (r *Removal) remove(ctx context.Context, what string, report pipeline.Repor
 			awaited = err.Error()
 		}
 		if awaited != last || r.world.Now().Sub(reported) >= r.Heartbeat {
-			report.Waiting(fmt.Sprintf("the end of %s: %s", what, awaited), nil)
+			report.Waiting(fmt.Sprintf("deletion of %s: %s", what, awaited), nil)
 			last, reported = awaited, r.world.Now()
 		}
 		select {
 		case <-ctx.Done():
-			return fault.Retryable(fmt.Errorf("%s: not gone yet: %s: %w", what, awaited, context.Cause(ctx)),
-				fault.ComponentStuck, "See why their finalizers stay, correct that, and run the same command again.")
+			return fault.Retryable(fmt.Errorf("%s: still being deleted: %s: %w", what, awaited, context.Cause(ctx)),
+				fault.ComponentStuck, "Find the controller that keeps the finalizers, fix it, and run the same "+
+					"command again.")
 		case <-tick.C:
 		}
 	}

@@ -39,7 +39,7 @@ func NewRemoval(o RemovalOptions, p clusters.Parts) *Removal {
 func (r *Removal) Phases() []pipeline.Phase {
 	short := 10 * time.Minute
 	return []pipeline.Phase{
-		{Name: "look", Title: "look what there is", Timeout: 5 * time.Minute, Looks: true, Run: r.look},
+		{Name: "look", Title: "check the cluster", Timeout: 5 * time.Minute, Looks: true, Run: r.look},
 		{Name: "components", Title: "components", Timeout: r.Timeout, Run: r.inPlace(r.removeComponents)},
 		{Name: "release", Title: "release", Timeout: short, Run: r.inPlace(r.removeRelease)},
 		{Name: "flux", Title: "Flux and the values", Timeout: short, Run: r.inPlace(r.removeFlux)},
@@ -106,11 +106,10 @@ func (r *Removal) judged(ctx context.Context) (inventory, error) {
 		found, err = r.inventory(ctx)
 	}
 	if err != nil {
-		return inventory{}, fault.Wrap(fmt.Errorf("see what is installed in the cluster: %w", err),
-			fault.CodeOr(err, fault.ClusterUnreachable), "Nothing is deleted while that is not known. Run the same "+
-				"command again when it can be read.")
+		return inventory{}, fault.Wrap(fmt.Errorf("read what is installed in the cluster: %w", err),
+			fault.CodeOr(err, fault.ClusterUnreachable), "Run the same command again when the cluster answers.")
 	}
-	return found, judgeRemoval(found, r.Identity)
+	return found, judgeRemoval(found, r.Subject)
 }
 
 // prove fails if the cluster still has something that install put there.
@@ -133,7 +132,7 @@ func (r *Removal) prove(ctx context.Context, report pipeline.Reporter) error {
 	}
 	if len(left) > 0 {
 		return fault.Retryable(fmt.Errorf("still in the cluster: %s", abbreviated(left)), fault.CleanupFailed,
-			"Something has created it again. Run the same command again.")
+			"Run the same command again: another process recreated it.")
 	}
 	report.Progress("nothing of %s is left in the cluster", r.Cluster)
 	for _, what := range r.left {

@@ -60,13 +60,12 @@ func uninstalls(ctx context.Context, t *testing.T) {
 	other := newRemoval()
 	other.Subject.Namespace = "elsewhere"
 	if _, err := other.Plan(ctx); fault.CodeOf(err) != fault.ClusterForeign ||
-		!strings.Contains(err.Error(), "the environment that is installed in the cluster is "+run.Environment.SelfName()) {
+		!strings.Contains(err.Error(), "is the management cluster "+run.Environment.SelfName()+", not elsewhere/") {
 		t.Errorf("another environment: %v", err)
 	}
 	workloadCluster := fluxserver.NewCluster("default", "shop")
 	shared.Create(ctx, t, workloadCluster)
-	refused("a workload cluster", fault.CleanupRefused, "manages workload clusters, which nothing would manage any more: "+
-		"default/shop")
+	refused("a workload cluster", fault.CleanupRefused, "manages workload clusters: default/shop; nothing")
 	shared.Remove(ctx, t, workloadCluster)
 	stranger := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.org/v1", "kind": "Gadget",
 		"metadata": map[string]any{"namespace": "default", "name": "theirs"}}}
@@ -76,7 +75,7 @@ func uninstalls(ctx context.Context, t *testing.T) {
 	part.SetName("part")
 	part.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "example.org/v1", Kind: "Gadget", Name: "ours", UID: "2"}})
 	shared.Create(ctx, t, stranger, part)
-	refused("an object of a kind that goes", fault.CleanupRefused, "Gadget default/theirs: nothing")
+	refused("an object of a kind that goes", fault.CleanupRefused, "Gadget default/theirs; nothing")
 	shared.Remove(ctx, t, stranger)
 	claim := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "gadgets", Name: "theirs"},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}
