@@ -50,7 +50,7 @@ func adopts(ctx context.Context, t *testing.T) {
 	define(ctx, t, "issuers", "Issuer", "v1")
 	refused("it is old", fault.ClusterForeign, "does not serve cert-manager.io/v1")
 	define(ctx, t, "certificates", "Certificate", "v1")
-	refused("nothing runs", fault.ComponentStuck, "is available")
+	refused("nothing runs", fault.ComponentStuck, "no available Deployment has the labels")
 	labels := map[string]string{"app.kubernetes.io/name": "cert-manager", "app.kubernetes.io/component": "controller",
 		"app.kubernetes.io/version": "v1.2.3"}
 	running := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "theirs", Labels: labels},
