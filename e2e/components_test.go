@@ -23,9 +23,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// TestMatrixComponents brings components of the user's own into a management cluster: from a repository over http with a
-// login, over https with a private authority, over ssh, from a local folder with a Helm release, and charts from a Helm
-// repository and a registry. A later commit arrives. A wrong token is reported with its repository.
+// TestMatrixComponents brings components of the user's own into a management cluster: from a repository over http
+// with a login, over https with a private authority, over ssh, from a local folder with a Helm release, and charts
+// from a Helm repository and a registry. A later commit arrives. A wrong token is reported with its repository.
 func TestMatrixComponents(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)

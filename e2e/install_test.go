@@ -20,8 +20,8 @@ import (
 )
 
 // TestMatrixInstall makes an existing cluster a management cluster. The run is killed and run again, and once more it
-// changes nothing. The cluster makes a workload cluster, whose node is ready. cleanup keeps the registry that the cluster
-// reads from. In the end uninstall, killed and run again, leaves the cluster as it was.
+// changes nothing. The cluster makes a workload cluster, whose node is ready. cleanup keeps the registry that the
+// cluster reads from. In the end uninstall, killed and run again, leaves the cluster as it was.
 func TestMatrixInstall(t *testing.T) {
 	l := newLab(t)
 	l.needBundle(t)
@@ -86,16 +86,7 @@ func TestMatrixInstall(t *testing.T) {
 	if code, out := l.run(t, uninstall...); code != 72 {
 		t.Errorf("uninstall with a workload cluster ended with %d: %s", code, out)
 	}
-	if code, _ := l.run(t, append([]string{"workload", "delete", own, "--yes"}, in...)...); code != 0 {
-		t.Fatalf("workload delete ended with %d", code)
-	}
-	if left := containers(t, "io.x-k8s.kind.cluster="+workloadName); len(left) > 0 {
-		t.Errorf("containers left: %v", left)
-	}
-	if code, out := l.run(t, append([]string{"workload", "list"}, in...)...); code != 0 ||
-		strings.Contains(out, workloadName) {
-		t.Errorf("workload list ended with %d: %s", code, out)
-	}
+	l.deleteWorkload(t, own, in)
 	// the namespace of a workload cluster stays
 	if err := management.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: workloadName}}); err != nil {

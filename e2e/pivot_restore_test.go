@@ -43,9 +43,9 @@ var restoreInstants = []struct {
 // restoredWorkload is the workload cluster, in a namespace of its own, that goes through the backup.
 const restoredWorkload = "shop"
 
-// TestPivotRestore has a management cluster lose its definition and that of its workload cluster, and another one adopt
-// the machines of both from a signed backup, by `restore` that is killed with SIGKILL at ten instants. No machine and no
-// node is recreated, also not by the release of the workload cluster. Then `down` deletes all.
+// TestPivotRestore has a management cluster lose its definition and that of its workload cluster, and another one
+// adopt the machines of both from a signed backup, by `restore` that is killed with SIGKILL at ten instants. No
+// machine and no node is recreated, also not by the release of the workload cluster. Then `down` deletes all.
 func TestPivotRestore(t *testing.T) {
 	const rescue = "rescue"
 	l := newLab(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// TestMatrixSecondProvider builds a management cluster on Docker that also has the provider for OpenStack, which makes a
-// workload cluster of a server. Nothing of the management cluster itself is in the project.
+// TestMatrixSecondProvider builds a management cluster on Docker that also has the provider for OpenStack, which
+// makes a workload cluster of a server. Nothing of the management cluster itself is in the project.
 func TestMatrixSecondProvider(t *testing.T) {
 	l, project := openStackLab(t, environmentName, resource.ServerImage)
 	l.needBundle(t)

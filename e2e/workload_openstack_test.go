@@ -15,7 +15,8 @@ func (l lab) workloadOnOpenStack(t *testing.T, project project) {
 	t.Helper()
 	before, servers := project.inventory(t), len(project.names(t, openstack.KindServer))
 	own := workloadName + "/" + workloadName
-	if code, _ := l.run(t, "workload", "apply", openStackName, "--in", l.name, "--name", workloadName, "--namespace", workloadName,
+	if code, _ := l.run(t, "workload", "apply", openStackName, "--in", l.name, "--name", workloadName, "--namespace",
+		workloadName,
 		"--bundle", l.bundle, "--set", "cluster.openstack.node_cidr=10.7.0.0/24"); code != 0 {
 		t.Fatalf("workload apply ended with %d", code)
 	}

@@ -21,8 +21,8 @@ import (
 
 const workloadName = "workload"
 
-// workload makes a workload cluster of one machine in Ignition format, with Flux in it. The run is killed and run again.
-// Its node is ready, so it has a pod network. Then it is deleted, and nothing of it is left.
+// workload makes a workload cluster of one machine in Ignition format, with Flux in it. The run is killed and run
+// again. Its node is ready, so it has a pod network. Then it is deleted, and nothing of it is left.
 func (l lab) workload(t *testing.T, management cluster) {
 	in := []string{"--in", l.name}
 	own := workloadName + "/" + workloadName
@@ -47,16 +47,7 @@ func (l lab) workload(t *testing.T, management cluster) {
 		!strings.Contains(out, `"clusters":["management","`+own+`"]`) {
 		t.Errorf("workload diagnose ended with %d: %s", code, out)
 	}
-	if code, _ := l.run(t, append([]string{"workload", "delete", own, "--yes"}, in...)...); code != 0 {
-		t.Fatalf("workload delete ended with %d", code)
-	}
-	if left := containers(t, "io.x-k8s.kind.cluster="+workloadName); len(left) > 0 {
-		t.Errorf("containers left: %v", left)
-	}
-	if code, out := l.run(t, append([]string{"workload", "list"}, in...)...); code != 0 ||
-		strings.Contains(out, workloadName) {
-		t.Errorf("workload list ended with %d: %s", code, out)
-	}
+	l.deleteWorkload(t, own, in)
 	for _, kind := range []struct{ group, version, kind string }{{"helm.toolkit.fluxcd.io", "v2", "HelmRelease"},
 		{"kustomize.toolkit.fluxcd.io", "v1", "Kustomization"}, {"source.toolkit.fluxcd.io", "v1", "OCIRepository"},
 		{"", "v1", "Secret"}} {
@@ -69,6 +60,22 @@ func (l lab) workload(t *testing.T, management cluster) {
 	if err := management.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: workloadName}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// deleteWorkload deletes the workload cluster on Docker, and sees that nothing lists it any more. in are the flags that
+// name the management cluster.
+func (l lab) deleteWorkload(t *testing.T, own string, in []string) {
+	t.Helper()
+	if code, _ := l.run(t, append([]string{"workload", "delete", own, "--yes"}, in...)...); code != 0 {
+		t.Fatalf("workload delete ended with %d", code)
+	}
+	if left := containers(t, "io.x-k8s.kind.cluster="+workloadName); len(left) > 0 {
+		t.Errorf("containers left: %v", left)
+	}
+	if code, out := l.run(t, append([]string{"workload", "list"}, in...)...); code != 0 ||
+		strings.Contains(out, workloadName) {
+		t.Errorf("workload list ended with %d: %s", code, out)
 	}
 }
 

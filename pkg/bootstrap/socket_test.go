@@ -97,7 +97,7 @@ func TestSocketCheck(t *testing.T) {
 				build.WithObjects(node(name, true))
 			}
 			var created []string
-			var mu sync.Mutex // the nodes are asked at the same time
+			var mu sync.Mutex // the check asks all nodes at the same time
 			c := build.WithInterceptorFuncs(interceptor.Funcs{Create: func(ctx context.Context, to client.WithWatch,
 				o client.Object, options ...client.CreateOption) error {
 				pod, is := o.(*corev1.Pod)

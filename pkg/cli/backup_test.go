@@ -18,7 +18,8 @@ func TestBackupTellsWhereItIsAndWhatIsInIt(t *testing.T) {
 		Providers: []backup.Provider{{Name: "cluster-api", Version: "v1.14.0"}},
 		Workloads: []backup.WorkloadCluster{{Namespace: "team-a", Cluster: "shop", ManagedBy: "ns/demo", Release: true},
 			{Namespace: "team-b", Cluster: "legacy", ManagedBy: "ns/demo"}},
-		Files: map[string]string{"workload/d.yaml": digest, "objects/a.yaml": digest, "objects/b.yaml": digest, "environment/c.yaml": digest}}}
+		Files: map[string]string{"workload/d.yaml": digest, "objects/a.yaml": digest, "objects/b.yaml": digest,
+			"environment/c.yaml": digest}}}
 	line.LeftOut = []up.LeftOut{{Cluster: "team-c/held", Reason: "Cluster team-c/held is paused"}}
 	var text bytes.Buffer
 	for _, encrypted := range []bool{false, true} {

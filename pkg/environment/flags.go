@@ -51,7 +51,7 @@ func (e *Environment) KeepFlags(given Objects) (*Environment, error) {
 		return nil, err
 	}
 	var paths [][]string
-	// What install itself sets is no flag of this run.
+	// install sets these values itself: they are not flags of this run.
 	none := e.installed && len(e.user) == 0 && shown(e.overrides) == shown(withoutMachines())
 	if given.Values == nil || len(e.fromFlags()) > 0 && !none ||
 		json.Unmarshal([]byte(given.Values.Annotations[owned.FlagsAnnotation]), &paths) != nil {

@@ -20,8 +20,8 @@ func (e *Environment) AsInstalled() (*Environment, error) {
 	return installed.WithOverrides(withoutMachines())
 }
 
-// withoutMachines are the values of a management cluster that exists already: its nodes have their network, their cloud
-// controller and their volumes from whoever made it.
+// withoutMachines are the values of a management cluster that exists already: the tool that created it has installed
+// the network, the cloud controller and the volumes of its nodes.
 func withoutMachines() map[string]any {
 	off := map[string]any{}
 	for _, name := range []string{"cluster", "cni", "cloud-provider", "cinder-csi"} {

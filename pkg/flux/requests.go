@@ -2,6 +2,7 @@ package flux
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -23,23 +24,25 @@ func RequestReconcile(ctx context.Context, c *kube.Cluster, o client.Object, now
 
 // RequestAs is RequestReconcile with a token that the status of the object carries once Flux has handled the request.
 func RequestAs(ctx context.Context, c *kube.Cluster, o client.Object, token string) error {
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, meta.ReconcileRequestAnnotation, token)
-	if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		return fmt.Errorf("ask for a reconciliation of %s in the %s cluster: %w", client.ObjectKeyFromObject(o),
-			c.Name, err)
-	}
-	return nil
+	return request(ctx, c, o, map[string]string{meta.ReconcileRequestAnnotation: token})
 }
 
 // RequestReset is RequestReconcile for a HelmRelease that also forgets its failures: a HelmRelease without remaining
 // retries would not try again, even after its cause was fixed.
 func RequestReset(ctx context.Context, c *kube.Cluster, release client.Object, now time.Time) error {
 	at := now.Format(time.RFC3339Nano) // helm-controller accepts a reset only together with a request of the same value
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q,%q:%q}}}`, meta.ReconcileRequestAnnotation, at,
-		helmv2.ResetRequestAnnotation, at)
-	if err := c.Patch(ctx, release, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		return fmt.Errorf("ask for a reconciliation of HelmRelease %s in the %s cluster: %w",
-			client.ObjectKeyFromObject(release), c.Name, err)
+	return request(ctx, c, release, map[string]string{meta.ReconcileRequestAnnotation: at,
+		helmv2.ResetRequestAnnotation: at})
+}
+
+func request(ctx context.Context, c *kube.Cluster, o client.Object, annotations map[string]string) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	if err == nil {
+		err = c.Patch(ctx, o, client.RawPatch(types.MergePatchType, patch))
+	}
+	if err != nil {
+		return fmt.Errorf("ask for a reconciliation of %s in the %s cluster: %w", client.ObjectKeyFromObject(o),
+			c.Name, err)
 	}
 	return nil
 }

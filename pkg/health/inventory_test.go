@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What a Kustomization applied to another cluster is not in this one, and an object of the same name is another one.
+// The objects of a Kustomization with a kubeconfig are in another cluster. The same names mean other objects here.
 func TestInventoryIsOfTheOwnCluster(t *testing.T) {
 	const text = `
 apiVersion: kustomize.toolkit.fluxcd.io/v1

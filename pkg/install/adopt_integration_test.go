@@ -23,7 +23,8 @@ import (
 
 func adopts(ctx context.Context, t *testing.T) {
 	without, _ := newRun(ctx, t)
-	if _, err := AdoptedValues(without.Environment, []string{"cert-manager", "capi", "flux"}); fault.CodeOf(err) != fault.Usage ||
+	if _, err := AdoptedValues(without.Environment, []string{"cert-manager", "capi",
+		"flux"}); fault.CodeOf(err) != fault.Usage ||
 		!strings.Contains(err.Error(), "capi") || !strings.Contains(err.Error(), "flux") {
 		t.Errorf("components that fit only their own release: %v", err)
 	}

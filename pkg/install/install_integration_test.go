@@ -119,7 +119,8 @@ func refusesComponents(ctx context.Context, t *testing.T) {
 	shared.Create(ctx, t, foreign)
 	defer shared.Remove(ctx, t, foreign)
 	err := run.preflight(ctx, &pipeline.Notes{})
-	for _, named := range []string{"CustomResourceDefinition clusters.cluster.x-k8s.io", "Deployment cert-manager/theirs"} {
+	for _, named := range []string{"CustomResourceDefinition clusters.cluster.x-k8s.io",
+		"Deployment cert-manager/theirs"} {
 		if fault.CodeOf(err) != fault.ClusterForeign || !strings.Contains(err.Error(), named) {
 			t.Errorf("%v, want %q", err, named)
 		}

@@ -186,7 +186,7 @@ func isSystem(namespace string) bool {
 	return namespace == "default" || strings.HasPrefix(namespace, "kube-")
 }
 
-// onlyManagedByUs reports whether nobody but this program, Flux and Kubernetes has written an object.
+// onlyManagedByUs reports whether only this program, Flux and Kubernetes have written an object.
 func onlyManagedByUs(o object) bool {
 	return !slices.ContainsFunc(o.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
 		return f.Subresource == "" && !slices.Contains([]string{kube.FieldOwner, "kustomize-controller",

@@ -73,7 +73,8 @@ func uninstalls(ctx context.Context, t *testing.T) {
 		Name: "theirs", UID: "1"}})
 	part := stranger.DeepCopy()
 	part.SetName("part")
-	part.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "example.org/v1", Kind: "Gadget", Name: "ours", UID: "2"}})
+	part.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "example.org/v1", Kind: "Gadget", Name: "ours",
+		UID: "2"}})
 	shared.Create(ctx, t, stranger, part)
 	refused("an object of a kind that goes", fault.CleanupRefused, "Gadget default/theirs; nothing")
 	shared.Remove(ctx, t, stranger)
@@ -123,7 +124,8 @@ func uninstalls(ctx context.Context, t *testing.T) {
 	}
 	for what, o := range map[string]client.Object{
 		"a namespace that was there before": &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "before"}},
-		"the network of the nodes":          &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cni"}},
+		"the network of the nodes": &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default",
+			Name: "cni"}},
 	} {
 		if exists, err := shared.Client.Exists(ctx, o); err != nil || !exists {
 			t.Errorf("%s: there %t, %v", what, exists, err)

@@ -47,7 +47,8 @@ func newSavedStage(t *testing.T, objects []*unstructured.Unstructured, kubeconfi
 	s := &savedStage{stage: newStageOf(t, objects, fixture.Set("Secret", "mgmt-kubeconfig", kubeconfig, "stringData",
 		"value"),
 		fixture.Unset("Secret", "cloud-credentials", "metadata", "labels"))}
-	path, _, err := pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now}.Keep(t.Context(), s.Source, s.Scope, pivot.Extent{})
+	path, _, err := pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now}.Keep(t.Context(), s.Source, s.Scope,
+		pivot.Extent{})
 	if err != nil {
 		t.Fatal(err)
 	}

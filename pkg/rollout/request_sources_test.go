@@ -1,8 +1,10 @@
 package rollout
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -13,75 +15,33 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-const sources = `
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: apps
-  namespace: flux-system
-  labels: {helm.toolkit.fluxcd.io/name: telco-cloud-init, helm.toolkit.fluxcd.io/namespace: flux-system}
----
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata:
-  name: apps
-  namespace: flux-system
-  labels: {helm.toolkit.fluxcd.io/name: telco-cloud-init, helm.toolkit.fluxcd.io/namespace: flux-system}
-spec: {secretRef: {name: git-auth-apps}}
-status:
-  observedGeneration: 0
-  conditions: [{type: Ready, status: "True", reason: Succeeded}]
----
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata:
-  name: public
-  namespace: flux-system
-  labels: {helm.toolkit.fluxcd.io/name: telco-cloud-init, helm.toolkit.fluxcd.io/namespace: flux-system}
----
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata:
-  name: suspended
-  namespace: flux-system
-  labels: {helm.toolkit.fluxcd.io/name: telco-cloud-init, helm.toolkit.fluxcd.io/namespace: flux-system}
-spec: {suspend: true, secretRef: {name: git-auth-suspended}}
----
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata: {name: of-the-user, namespace: flux-system}
-spec: {secretRef: {name: login}}
----
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: OCIRepository
-metadata: {name: telco-cloud-init-chart, namespace: flux-system}
-spec: {certSecretRef: {name: authority}}
----
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: OCIRepository
-metadata: {name: telco-cloud-init, namespace: team-a}
-spec: {secretRef: {name: login}}
----
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: HelmRepository
-metadata:
-  name: charts
-  namespace: flux-system
-  labels: {helm.toolkit.fluxcd.io/name: telco-cloud-init, helm.toolkit.fluxcd.io/namespace: flux-system}
-spec: {secretRef: {name: login}}
----
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: HelmRepository
-metadata:
-  name: static
-  namespace: flux-system
-  labels: {helm.toolkit.fluxcd.io/name: telco-cloud-init, helm.toolkit.fluxcd.io/namespace: flux-system}
-spec: {type: oci, secretRef: {name: login}}
-`
+// sources returns a component and sources, as manifests: some of the release, one of the user, one of another
+// namespace.
+func sources() string {
+	const of = "labels: {helm.toolkit.fluxcd.io/name: telco-cloud-init, helm.toolkit.fluxcd.io/namespace: flux-system}"
+	source := func(kind, name, namespace, labels, spec string) string {
+		return fmt.Sprintf("apiVersion: source.toolkit.fluxcd.io/v1\nkind: %s\nmetadata: {name: %s, namespace: %s, %s}\n"+
+			"spec: {%s}\nstatus: {conditions: [{type: Ready, status: \"True\", reason: Succeeded}]}\n", kind, name,
+			namespace, labels, spec)
+	}
+	const login = "secretRef: {name: login}"
+	return strings.Join([]string{
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system, " +
+			of + "}\n",
+		source("GitRepository", "apps", "flux-system", of, login),
+		source("GitRepository", "public", "flux-system", of, ""),
+		source("GitRepository", "suspended", "flux-system", of, "suspend: true, "+login),
+		source("GitRepository", "of-the-user", "flux-system", "", login),
+		source("OCIRepository", "telco-cloud-init-chart", "flux-system", "", "certSecretRef: {name: authority}"),
+		source("OCIRepository", "telco-cloud-init", "team-a", "", login),
+		source("HelmRepository", "charts", "flux-system", of, login),
+		source("HelmRepository", "static", "flux-system", of, "type: oci, "+login),
+	}, "\n---\n")
+}
 
 // Secrets that changed are read only after a request. Ready alone is what the former Secret has fetched.
 func TestSourcesWithASecretHandleTheRequest(t *testing.T) {
-	c := inMemory(t, sources, "")
+	c := inMemory(t, sources(), "")
 	requests, err := Release{}.Goal(c, "now").Made(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +97,7 @@ func TestSourcesWithASecretHandleTheRequest(t *testing.T) {
 }
 
 func TestNoRequestWithoutAToken(t *testing.T) {
-	requests, err := Release{}.Goal(inMemory(t, sources, ""), "").Made(t.Context())
+	requests, err := Release{}.Goal(inMemory(t, sources(), ""), "").Made(t.Context())
 	if err != nil || len(requests) != 1 {
 		t.Errorf("the release waits for %v: %v", requests, err)
 	}

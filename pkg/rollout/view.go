@@ -1,11 +1,9 @@
 package rollout
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -20,39 +18,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
-
-// Key names an object within one cluster.
-type Key struct{ Kind, Namespace, Name string }
-
-// String is for people.
-func (k Key) String() string { return k.Kind + "/" + k.Name }
-
-// sortedKeys puts the objects of messages into the same order in each run.
-func sortedKeys[T any](objects map[Key]T) []Key {
-	return slices.SortedFunc(maps.Keys(objects), func(a, b Key) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-}
-
-// Goal names the objects that a wait is for. An object that does not exist yet counts as not ready.
-type Goal struct {
-	What  string // for people: "the components of the bootstrap cluster"
-	Ready []Key
-	// Handled holds reconcile requests that an object must have handled before its state counts.
-	Handled map[Key]string
-	// Made, if set, returns further objects that must be ready, each with the reconcile request that it must have
-	// handled, if any. It is called when the HelmRelease is ready, because only then do they exist, until it succeeds.
-	Made func(context.Context) (map[Key]string, error)
-	// Until, if set, must return true as well. It is called about once a second once all else is ready.
-	Until func(context.Context) bool
-	// Owns says which objects the wait is about: only they are reported, and only they can end it. Nil means all that
-	// are in the release's namespace.
-	Owns func(client.Object) bool
-	// Release is the HelmRelease that the wait is for. Empty means the cluster's own.
-	Release client.ObjectKey
-	// Revision, if set, must be part of the revision that a Kustomization of the release's source has applied.
-	Revision string
-}
 
 // view is the state that a Follower has observed.
 type view struct {
@@ -149,29 +114,6 @@ func (v *view) stateOf(k Key, o *unstructured.Unstructured) health.State {
 		}
 	}
 	return state
-}
-
-// require adds objects to the goal, each with the request that it must have handled before its state counts.
-func (v *view) require(requests map[Key]string) {
-	handled := maps.Clone(v.goal.Handled)
-	for _, k := range sortedKeys(requests) {
-		v.goal.Ready = append(v.goal.Ready, k)
-		if requests[k] == "" {
-			continue
-		}
-		if handled == nil {
-			handled = map[Key]string{}
-		}
-		handled[k] = requests[k]
-	}
-	v.goal.Handled = handled
-	for k := range requests {
-		if o, seen := v.states[k]; seen {
-			state := v.stateOf(k, v.objects[k])
-			o.State, o.Reason, o.Message = state.Status, state.Reason, state.Message
-			v.states[k] = o
-		}
-	}
 }
 
 func dependencies(o *unstructured.Unstructured) []Key {
