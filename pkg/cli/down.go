@@ -88,8 +88,8 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		looks := func() *clusters.World { return clusters.New(b.subject, b.parts) }
-		return &phaseRun{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) },
+		found := func() *diagnosis { return diagnosisOf(clusters.New(b.subject, b.parts)) }
+		return &phaseRun{folder: run.StateFolder, diagnosis: found, accepted: func() { sink.begin(run.Environment) },
 			phases: phases, outcome: func() outcome {
 				message := "The management cluster " + plan.Cluster + " is deleted."
 				switch {

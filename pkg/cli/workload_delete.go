@@ -57,8 +57,8 @@ func (o *workloadDeleteOptions) run(ctx context.Context, name string) error {
 		world, folder := leasedBy(looking, key)
 		message := "The workload cluster " + key.String() + " is deleted."
 		return &phaseRun{folder: folder, accepted: func() { sink.begin(looking.environment) },
-			looks:   func() *clusters.World { return clusters.New(looking.Subject, looking.Parts) },
-			outcome: func() outcome { return outcome{message: message} },
+			diagnosis: func() *diagnosis { return o.managed.diagnosis(looking, key) },
+			outcome:   func() outcome { return outcome{message: message} },
 			phases: []pipeline.Phase{{Name: "deletion", Title: "delete the workload cluster", Timeout: o.timeout,
 				Run: func(ctx context.Context, report pipeline.Reporter) error {
 					management, err := o.managed.connect(ctx, looking)

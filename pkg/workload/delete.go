@@ -55,22 +55,32 @@ func (d Deletion) Check(ctx context.Context) error {
 
 // checkOwner refuses while a Kustomization, for example of a Git repository, would apply the release again.
 func (d Deletion) checkOwner(ctx context.Context, labels map[string]string) error {
+	owner, err := appliedBy(ctx, d.Management, labels)
+	if err != nil || owner.Name == "" {
+		return err
+	}
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("the Kustomization %s would apply the HelmRelease %s again",
+		owner, d.Key), fmt.Sprintf("Suspend it: flux suspend kustomization -n %s %s. Delete the cluster, remove it from "+
+		"the source of the Kustomization, and only then resume.", owner.Namespace, owner.Name))
+}
+
+// appliedBy returns the Kustomization that applies an object with these labels. It has no name if there is none, or if
+// it is suspended.
+func appliedBy(ctx context.Context, management *kube.Cluster, labels map[string]string) (client.ObjectKey, error) {
 	group := kustomizev1.GroupVersion.Group
 	key := client.ObjectKey{Namespace: labels[group+"/namespace"], Name: labels[group+"/name"]}
 	if key.Name == "" {
-		return nil
+		return client.ObjectKey{}, nil
 	}
 	var owner kustomizev1.Kustomization
-	err := d.Management.Get(ctx, key, &owner)
+	err := management.Get(ctx, key, &owner)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && owner.Spec.Suspend:
-		return nil
+		return client.ObjectKey{}, nil
 	case err != nil:
-		return fmt.Errorf("read the Kustomization %s, which applies the HelmRelease %s: %w", key, d.Key, err)
+		return client.ObjectKey{}, fmt.Errorf("read the Kustomization %s, which applies the release: %w", key, err)
 	}
-	return fault.New(fault.ClusterForeign, fmt.Sprintf("the Kustomization %s would apply the HelmRelease %s again", key,
-		d.Key), fmt.Sprintf("Suspend it: flux suspend kustomization -n %s %s. Delete the cluster, remove it from the "+
-		"source of the Kustomization, and only then resume.", key.Namespace, key.Name))
+	return key, nil
 }
 
 func (d Deletion) scope() clusters.Scope {

@@ -198,7 +198,7 @@ func refuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Cluster{Management: shared.Client, Self: self, Environment: env,
+	c := Cluster{Management: shared.Client, Self: self, Environment: env, Provider: place{},
 		Machines: []environment.Range{{Path: "nodes", CIDR: "10.244.128.0/24"}},
 		Follow:   rollout.Options{Now: time.Now, Heartbeat: time.Minute}}
 	refused := func(when string, says ...string) {
@@ -335,12 +335,15 @@ func TestSettledValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store(first)
-	second, err := c.settle(ctx)
-	if err != nil {
-		t.Fatal(err)
+	if len(first.changes) > 0 {
+		t.Errorf("a cluster that was given nothing yet has changes: %v", first.changes)
 	}
-	for _, env := range []*environment.Environment{first, second} {
+	store(first.environment)
+	second, err := c.settle(ctx)
+	if err != nil || len(second.changes) > 0 {
+		t.Fatalf("the same values: changes %v, %v", second.changes, err)
+	}
+	for _, env := range []*environment.Environment{first.environment, second.environment} {
 		values := env.Values(environment.Workload)
 		proxies, _ := values["proxies"].(map[string]any)
 		cluster, _ := values["cluster"].(map[string]any)
@@ -349,13 +352,41 @@ func TestSettledValues(t *testing.T) {
 			t.Errorf("%v, %v", proxies, cluster["registry_mirrors"])
 		}
 	}
-	if first.Values(environment.Workload)["secret_fingerprint_key"] != second.Values(
+	if first.environment.Values(environment.Workload)["secret_fingerprint_key"] != second.environment.Values(
 		environment.Workload)["secret_fingerprint_key"] {
 		t.Error("each run makes another key: Pods restart")
 	}
-	objects, err := first.Objects()
+	objects, err := first.environment.Objects()
 	if err != nil || strings.Contains(objects.Values.Data[environment.ValuesKey], "u:p@") {
 		t.Errorf("the password is in the ConfigMap, %v", err)
+	}
+	refusesRemovals(ctx, t, c, store, func(sets ...string) *environment.Environment {
+		return given(true, append(sets, "cluster.name=shop", "cluster.namespace=team-e")...)
+	})
+}
+
+// A change that takes something away from a workload cluster needs to be allowed, as one of the management cluster does.
+func refusesRemovals(ctx context.Context, t *testing.T, c Cluster, store func(*environment.Environment),
+	given func(...string) *environment.Environment) {
+	t.Helper()
+	c.Environment = given("cluster.control_plane.replicas=3", "cluster.worker.replicas=2")
+	last, err := c.settle(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store(last.environment)
+	c.Environment = given("cluster.control_plane.replicas=1", "cluster.worker.replicas=3")
+	notes := &pipeline.Notes{}
+	if err := c.checkChanges(ctx, notes); fault.CodeOf(err) != fault.ChangeRefused ||
+		!strings.Contains(fault.HintOf(err), "--allow-changes cluster.control_plane.replicas.") {
+		t.Errorf("fewer machines of the control plane: %v, hint %q", err, fault.HintOf(err))
+	}
+	if got := strings.Join(notes.Seen, "\n"); !strings.Contains(got, "cluster.worker.replicas: 2 -> 3") {
+		t.Errorf("reported %q", got)
+	}
+	c.AllowChanges = []string{"cluster.control_plane.replicas"}
+	if err := c.checkChanges(ctx, notes); err != nil {
+		t.Errorf("it is allowed: %v", err)
 	}
 }
 
