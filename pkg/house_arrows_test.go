@@ -167,8 +167,8 @@ var arrows = map[string]rule{
 		"what an environment comes to is compared with one cluster after the other, whoever found them"},
 	"up": {[]string{"fault", "lease", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry",
 		"rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/record",
-		"clusters", "clusters/selfmanaged", "readiness", "oneline"},
-		"the phases of `up` bring the adapters together"},
+		"clusters", "clusters/selfmanaged", "readiness", "oneline", "health"},
+		"the phases of `up` bring the adapters together; a backup follows what components of Flux use"},
 
 	"down": {[]string{"backup", "bootstrap", "capi", "cleanup", "docker", "environment", "fault", "flux", "kube",
 		"lease", "owned", "pipeline", "pivot", "clusters", "provider", "rollout", "source/content", "oneline",
@@ -270,7 +270,6 @@ var testArrows = map[string]map[string]string{
 		"aws":                 "the credentials of environment kubeadm-capa",
 		"provider/aws":        "environment kubeadm-capa is followed with its provider",
 		"event":               "what environment kubeadm-capa reports is heard",
-		"health":              "what environment kubeadm-capa reports is heard",
 		"internal/awsstandin": "environment kubeadm-capa is made in a stand-in for AWS",
 		"internal/providers":  "environment kubeadm-capa is followed with real managers",
 	},

@@ -27,7 +27,8 @@ type BackedUp struct {
 // Backup backs up the living management cluster into a new folder, or file, of dir. The backup has its definition,
 // what that refers to, its values, release and source, and the same of its workload clusters in all namespaces.
 // Backup changes nothing in the cluster, and acquires no lease. It first proves that the cluster is the one of this
-// environment. The error has the code fault.BackupIncomplete if the backup was written and leaves out workload clusters.
+// environment. The error has the code fault.BackupIncomplete if the backup was written and leaves out workload
+// clusters.
 func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
 	ctx, cancel := context.WithTimeout(ctx, backupBound)
 	defer cancel()

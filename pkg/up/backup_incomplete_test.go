@@ -13,7 +13,8 @@ func TestABackupThatLeavesOutAClusterIsAFault(t *testing.T) {
 	if err := b.incomplete("/srv/site"); err != nil {
 		t.Errorf("nothing is left out: %v", err)
 	}
-	b.LeftOut = []LeftOut{{"team-c/held", "Cluster team-c/held is paused"}, {"team-d/early", "its Cluster does not exist"}}
+	b.LeftOut = []LeftOut{{"team-c/held", "Cluster team-c/held is paused"},
+		{"team-d/early", "its Cluster does not exist"}}
 	err := b.incomplete("/srv/site")
 	if fault.CodeOf(err) != fault.BackupIncomplete || fault.CanRetry(err) {
 		t.Errorf("code %q, %v", fault.CodeOf(err), err)
