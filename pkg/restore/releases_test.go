@@ -69,7 +69,11 @@ func newWorkloads(t *testing.T, named ...*object) *restoring {
 func (r *restoring) backUpWorkloads(t *testing.T, named ...*object) {
 	t.Helper()
 	r.more = []inNamespaceOf{{"team-a", fixture.Named("shop")}, {"team-b", fixture.Named("legacy")}}
-	r.extent = pivot.Extent{Releases: shopRelease(), Workloads: []backup.WorkloadCluster{
+	releases := shopRelease()
+	if r.release != nil {
+		releases[0] = r.release
+	}
+	r.extent = pivot.Extent{Releases: releases, Workloads: []backup.WorkloadCluster{
 		{Namespace: "team-a", Cluster: "shop", ManagedBy: "management/mgmt", Release: true},
 		{Namespace: "team-b", Cluster: "legacy", ManagedBy: "management/mgmt"}}, Named: named}
 	r.backUp(t)
@@ -82,7 +86,7 @@ func withFlux(t *testing.T) client.Client {
 	for _, gvk := range fixture.Kinds() {
 		crds = append(crds, fixture.CRDOf(gvk))
 	}
-	for _, gvk := range []schema.GroupVersionKind{fixture.ReleaseKind, repositoryKind} {
+	for _, gvk := range []schema.GroupVersionKind{fixture.ReleaseKind, repositoryKind, fixture.KustomizationKind} {
 		crd := fixture.CRDOf(gvk)
 		crd.Labels = nil
 		crds = append(crds, crd)

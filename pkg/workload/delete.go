@@ -18,9 +18,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // Deletion deletes a workload cluster that `workload apply` or a commit has made.
@@ -55,22 +57,18 @@ func (d Deletion) Check(ctx context.Context) error {
 
 // checkOwner refuses while a Kustomization, for example of a Git repository, would apply the release again.
 func (d Deletion) checkOwner(ctx context.Context, labels map[string]string) error {
-	group := kustomizev1.GroupVersion.Group
-	key := client.ObjectKey{Namespace: labels[group+"/namespace"], Name: labels[group+"/name"]}
-	if key.Name == "" {
-		return nil
+	appliers, err := rollout.ReadAppliers(ctx, d.Management)
+	if err != nil {
+		return err
 	}
-	var owner kustomizev1.Kustomization
-	err := d.Management.Get(ctx, key, &owner)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && owner.Spec.Suspend:
-		return nil
-	case err != nil:
-		return fmt.Errorf("read the Kustomization %s, which applies the HelmRelease %s: %w", key, d.Key, err)
+	var wrong []error
+	for _, a := range appliers.Of(health.Ref{Group: helmv2.GroupVersion.Group, Kind: helmv2.HelmReleaseKind,
+		Namespace: d.Key.Namespace, Name: d.Key.Name}, labels) {
+		message := fmt.Sprintf("the %s would apply the HelmRelease %s again", a, d.Key)
+		wrong = append(wrong, fault.New(fault.ClusterForeign, message, fmt.Sprintf("Suspend it: %s. Delete the "+
+			"cluster, remove it from the source of the %s, and only then resume.", a.SuspendCommand(), a.Kind)))
 	}
-	return fault.New(fault.ClusterForeign, fmt.Sprintf("the Kustomization %s would apply the HelmRelease %s again", key,
-		d.Key), fmt.Sprintf("Suspend it: flux suspend kustomization -n %s %s. Delete the cluster, remove it from the "+
-		"source of the Kustomization, and only then resume.", key.Namespace, key.Name))
+	return fault.Join(wrong...)
 }
 
 func (d Deletion) scope() clusters.Scope {
