@@ -56,7 +56,7 @@ func (input Input) prepare(ctx context.Context) (*restoration, error) {
 			return nil, unreadableTarget(err)
 		}
 		if r.stage == Done { // a finished restore needs no confirmation
-			if err := input.ofBackup(input.unexpectedReleases(ctx)); err != nil {
+			if err := fault.Join(input.ofBackup(input.unexpectedReleases(ctx)), r.refuseAppliers()); err != nil {
 				return nil, err
 			}
 			if former.state == formerSilent || former.state == formerEmpty {
@@ -66,7 +66,7 @@ func (input Input) prepare(ctx context.Context) (*restoration, error) {
 		}
 		problems = append(problems, r.conflict(), input.ofBackup(leftOut(target)),
 			input.ofBackup(input.unexpected(target.Graph())), input.ofBackup(input.unexpectedReleases(ctx)),
-			r.refuseReleases())
+			r.refuseReleases(), r.refuseAppliers())
 	}
 	more, err := input.checkTarget(ctx, target)
 	if err != nil {

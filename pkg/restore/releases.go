@@ -63,7 +63,7 @@ func (r *restoration) observeReleases(ctx context.Context) error {
 			r.namespaces = append(r.namespaces, u)
 		}
 	}
-	return nil
+	return r.observeAppliers(ctx)
 }
 
 // refuseReleases refuses a target on which something else has the name of a release, of one of its inputs or of a
@@ -154,6 +154,10 @@ func (r *restoration) finishReleases(ctx context.Context, result *Result) error 
 	var created []capi.Object
 	err := r.observeReleases(ctx)
 	if err == nil {
+		if refused := r.refuseAppliers(); refused != nil { // it has come since the restore began
+			return fault.Wrap(fmt.Errorf("all Clusters are active, and releases of workload clusters are missing: %w",
+				refused), fault.RestoreFailed, fault.HintOf(refused)+"\nThen run the same command again.")
+		}
 		created, err = r.createReleases(ctx, true)
 	}
 	result.Releases = append(result.Releases, created...)

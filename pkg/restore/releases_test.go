@@ -54,18 +54,29 @@ func shopRelease() []*object {
 		named(core("Secret"), "shop-secrets", map[string]any{"data": map[string]any{"values.yaml": "aHVudGVyMg=="}})}
 }
 
-// newWorkloads has a backup that holds workload cluster team-a/shop with its release, and team-b/legacy without one.
-func newWorkloads(t *testing.T) *restoring {
+// newWorkloads has a backup that holds workload cluster team-a/shop with its release and what its components name, and
+// team-b/legacy without one.
+func newWorkloads(t *testing.T, named ...*object) *restoring {
 	t.Helper()
 	r := newRestoring(t)
-	r.more = []inNamespaceOf{{"team-a", fixture.Named("shop")}, {"team-b", fixture.Named("legacy")}}
-	r.extent = pivot.Extent{Releases: shopRelease(), Workloads: []backup.WorkloadCluster{
-		{Namespace: "team-a", Cluster: "shop", ManagedBy: "management/mgmt", Release: true},
-		{Namespace: "team-b", Cluster: "legacy", ManagedBy: "management/mgmt"}}}
-	r.backUp(t)
+	r.backUpWorkloads(t, named...)
 	r.Force = true
 	r.Target.Client = withFlux(t)
 	return r
+}
+
+// backUpWorkloads backs up the workload clusters.
+func (r *restoring) backUpWorkloads(t *testing.T, named ...*object) {
+	t.Helper()
+	r.more = []inNamespaceOf{{"team-a", fixture.Named("shop")}, {"team-b", fixture.Named("legacy")}}
+	releases := shopRelease()
+	if r.release != nil {
+		releases[0] = r.release
+	}
+	r.extent = pivot.Extent{Releases: releases, Workloads: []backup.WorkloadCluster{
+		{Namespace: "team-a", Cluster: "shop", ManagedBy: "management/mgmt", Release: true},
+		{Namespace: "team-b", Cluster: "legacy", ManagedBy: "management/mgmt"}}, Named: named}
+	r.backUp(t)
 }
 
 // withFlux returns an empty target that has Flux's kinds.
@@ -75,7 +86,7 @@ func withFlux(t *testing.T) client.Client {
 	for _, gvk := range fixture.Kinds() {
 		crds = append(crds, fixture.CRDOf(gvk))
 	}
-	for _, gvk := range []schema.GroupVersionKind{fixture.ReleaseKind, repositoryKind} {
+	for _, gvk := range []schema.GroupVersionKind{fixture.ReleaseKind, repositoryKind, fixture.KustomizationKind} {
 		crd := fixture.CRDOf(gvk)
 		crd.Labels = nil
 		crds = append(crds, crd)
@@ -150,6 +161,33 @@ func TestWorkloadClustersAreRestored(t *testing.T) {
 				t.Errorf("adoption: %+v, %v", a, err)
 			}
 		})
+	}
+}
+
+// gitLogin returns a Secret that a component of team-a/shop names.
+func gitLogin() *object {
+	u := named(core("Secret"), "git-login", map[string]any{"data": map[string]any{"password": "aHVudGVyMg=="}})
+	u.SetLabels(nil)
+	return u
+}
+
+// What components name comes back before the Clusters do, once: a Secret that objects/ has is not in workload/ too.
+func TestWhatComponentsNameIsRestored(t *testing.T) {
+	r := newWorkloads(t, gitLogin(), named(core("Secret"), "shop-ca", nil), shopRelease()[3])
+	if got := len(r.Backup.Section(backup.Workload)); got != len(shopRelease())+1 {
+		t.Errorf("workload/ has %d objects: %v", got, r.Backup.Manifest.Files)
+	}
+	r.Target.Client = failing(r.Target.Client, "shop-md-1-b", true)
+	if _, err := restore.Run(t.Context(), r.Input); fault.CodeOf(err) != fault.RestoreFailed {
+		t.Fatalf("it was not cut: %v", err)
+	}
+	if r.read(t, gitLogin()) == nil {
+		t.Error("the Secret is missing when the machines come")
+	}
+	_, err := restore.Run(t.Context(), r.Input)
+	must(t, err)
+	if again, err := restore.Run(t.Context(), r.Input); err != nil || !again.Already {
+		t.Errorf("again: %+v, %v", again, err)
 	}
 }
 
@@ -301,6 +339,15 @@ func TestWhatKeepsWorkloadClustersFromARestore(t *testing.T) {
 		"values of something else": {func(t *testing.T, r *restoring) {
 			r.forge(t, backup.Workload, "v1", "ConfigMap", "kube-system")
 		}, fault.BackupInvalid, "ConfigMap kube-system/evil in workload/ belongs to no release", ""},
+		"a Secret in the namespace of a cluster without a release": {func(t *testing.T, r *restoring) {
+			r.forge(t, backup.Workload, "v1", "Secret", "team-b")
+		}, fault.BackupInvalid, "Secret team-b/evil in workload/ belongs to no release", ""},
+		"a Secret of the components is another one": {func(t *testing.T, r *restoring) {
+			r.backUpWorkloads(t, gitLogin())
+			other := gitLogin()
+			other.Object["data"] = map[string]any{"password": "b3RoZXI="}
+			must(t, r.Target.Client.Create(t.Context(), other))
+		}, fault.RestoreRefused, other + "Secret team-a/git-login has another data", ""},
 		"an object in a namespace of no cluster": {func(t *testing.T, r *restoring) {
 			r.forge(t, backup.Objects, "v1", "Secret", "team-c")
 		}, fault.BackupInvalid, "Secret team-c/evil in objects/ is in another namespace", ""},

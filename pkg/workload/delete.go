@@ -18,9 +18,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // Deletion deletes a workload cluster that `workload apply` or a commit has made.
@@ -55,32 +57,25 @@ func (d Deletion) Check(ctx context.Context) error {
 
 // checkOwner refuses while a Kustomization, for example of a Git repository, would apply the release again.
 func (d Deletion) checkOwner(ctx context.Context, labels map[string]string) error {
-	owner, err := appliedBy(ctx, d.Management, labels)
-	if err != nil || owner.Name == "" {
+	appliers, err := appliersOf(ctx, d.Management, d.Key, labels)
+	if err != nil {
 		return err
 	}
-	return fault.New(fault.ClusterForeign, fmt.Sprintf("the Kustomization %s would apply the HelmRelease %s again",
-		owner, d.Key), fmt.Sprintf("Suspend it: flux suspend kustomization -n %s %s. Delete the cluster, remove it from "+
-		"the source of the Kustomization, and only then resume.", owner.Namespace, owner.Name))
+	var wrong []error
+	for _, a := range appliers {
+		message := fmt.Sprintf("the %s would apply the HelmRelease %s again", a, d.Key)
+		wrong = append(wrong, fault.New(fault.ClusterForeign, message, fmt.Sprintf("Suspend it: %s. Delete the "+
+			"cluster, remove it from the source of the %s, and only then resume.", a.SuspendCommand(), a.Kind)))
+	}
+	return fault.Join(wrong...)
 }
 
-// appliedBy returns the Kustomization that applies an object with these labels. It has no name if there is none, or if
-// it is suspended.
-func appliedBy(ctx context.Context, management *kube.Cluster, labels map[string]string) (client.ObjectKey, error) {
-	group := kustomizev1.GroupVersion.Group
-	key := client.ObjectKey{Namespace: labels[group+"/namespace"], Name: labels[group+"/name"]}
-	if key.Name == "" {
-		return client.ObjectKey{}, nil
-	}
-	var owner kustomizev1.Kustomization
-	err := management.Get(ctx, key, &owner)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && owner.Spec.Suspend:
-		return client.ObjectKey{}, nil
-	case err != nil:
-		return client.ObjectKey{}, fmt.Errorf("read the Kustomization %s, which applies the release: %w", key, err)
-	}
-	return key, nil
+// appliersOf returns what would apply the HelmRelease of a workload cluster again. labels are those of the HelmRelease.
+func appliersOf(ctx context.Context, management *kube.Cluster, key Key, labels map[string]string) (rollout.Appliers,
+	error) {
+	all, err := rollout.ReadAppliers(ctx, management)
+	return all.Of(health.Ref{Group: helmv2.GroupVersion.Group, Kind: helmv2.HelmReleaseKind, Namespace: key.Namespace,
+		Name: key.Name}, labels), err
 }
 
 func (d Deletion) scope() clusters.Scope {

@@ -66,18 +66,22 @@ func (c Cluster) checkMachines(ctx context.Context, report pipeline.Reporter) er
 		"Delete that cluster, or give this one another --name.")
 }
 
-// checkOwner refuses a release that a Kustomization applies, for example of a Git repository: it would undo the change.
+// checkOwner refuses a release that Flux applies, for example of a Git repository: it would undo the change.
 func (c Cluster) checkOwner(ctx context.Context) error {
 	release := &metav1.PartialObjectMetadata{}
 	release.SetGroupVersionKind(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind))
 	if err := c.Management.Get(ctx, c.Key().object(), release); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read the HelmRelease %s: %w", c.Key(), err)
 	}
-	owner, err := appliedBy(ctx, c.Management, release.Labels)
-	if err != nil || owner.Name == "" {
+	appliers, err := appliersOf(ctx, c.Management, c.Key(), release.Labels)
+	if err != nil {
 		return err
 	}
-	return fault.New(fault.ClusterForeign, fmt.Sprintf("the Kustomization %s applies the HelmRelease %s, and would undo "+
-		"the change", owner, c.Key()), "Commit the change to the source of that Kustomization: cluster-init workload "+
-		"render prints it. Or suspend it: flux suspend kustomization -n "+owner.Namespace+" "+owner.Name+".")
+	var wrong []error
+	for _, a := range appliers {
+		wrong = append(wrong, fault.New(fault.ClusterForeign, fmt.Sprintf("the %s applies the HelmRelease %s, and would "+
+			"undo the change", a, c.Key()), "Commit the change to the source of that "+a.Kind+": cluster-init workload "+
+			"render prints it. Or suspend it: "+a.SuspendCommand()+"."))
+	}
+	return fault.Join(wrong...)
 }
