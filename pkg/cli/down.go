@@ -132,6 +132,7 @@ func (o *downOptions) runOf(b *resolved, s subject, sink event.Sink) *down.Run {
 	return down.New(down.Options{
 		Subject: b.subject, Environment: b.environment, Supplies: b.supplies,
 		WithWorkloadClusters: o.withWorkloadClusters,
+		WorkloadProvider:     providerOfWorkload(b.environment, &docker.Client{}),
 		BackupRecipients:     b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(),
 		Heartbeat: 15 * time.Second,
 		Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target,

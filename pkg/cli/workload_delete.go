@@ -7,9 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	"github.com/cluster-init/cluster-init/pkg/workload"
 )
 
@@ -69,10 +73,24 @@ func (o *workloadDeleteOptions) run(ctx context.Context, name string) error {
 						return err
 					}
 					return workload.Deletion{Management: management, Key: key, Cluster: clusters.Deletion{
-						Cluster: management, Heartbeat: 15 * time.Second, Now: time.Now}}.Run(ctx, report)
+						Cluster: management, Heartbeat: 15 * time.Second, Now: time.Now},
+						Provider: providerOfWorkload(looking.environment, looking.Docker)}.Run(ctx, report)
 				}}},
 		}, nil
 	}, nil)
+}
+
+// providerOfWorkload returns a function that finds the infrastructure provider of a workload cluster from its stored
+// values. env is the environment of its management cluster.
+func providerOfWorkload(env *environment.Environment, engine *docker.Client) func(environment.Objects) (
+	provider.Provider, error) {
+	return func(given environment.Objects) (provider.Provider, error) {
+		stored, err := env.StoredWorkload(given)
+		if err != nil {
+			return nil, err
+		}
+		return known.Of(stored, engine)
+	}
 }
 
 // agreed checks all input, and returns the management cluster and the cluster that the user wants deleted.

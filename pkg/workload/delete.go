@@ -16,12 +16,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -30,6 +32,8 @@ type Deletion struct {
 	Management *kube.Cluster
 	Key        Key
 	Cluster    clusters.Deletion
+	// Provider returns the infrastructure provider of the cluster from its stored values.
+	Provider func(environment.Objects) (provider.Provider, error)
 }
 
 // Check refuses a cluster that has no release of its own. It returns nil for one whose deletion was interrupted.
@@ -95,6 +99,9 @@ func (d Deletion) Run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	if err := d.deleteApplied(ctx, report); err != nil {
+		return err
+	}
+	if err := d.checkGone(ctx, report); err != nil {
 		return err
 	}
 	// The HelmRelease is last: with it a run that is interrupted begins again.

@@ -28,6 +28,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -155,7 +156,8 @@ func deletesAll(t *testing.T) {
 
 func deletion(key Key) Deletion {
 	return Deletion{Management: shared.Client, Key: key,
-		Cluster: clusters.Deletion{Cluster: shared.Client, Heartbeat: time.Minute, Now: time.Now}}
+		Cluster:  clusters.Deletion{Cluster: shared.Client, Heartbeat: time.Minute, Now: time.Now},
+		Provider: func(environment.Objects) (provider.Provider, error) { return place{}, nil }}
 }
 
 // What `workload apply` did not make is not deleted.
