@@ -124,7 +124,7 @@ func (o *pivotRunOptions) resolve(ctx context.Context, name string, leases *leas
 	}
 	parts := clusters.Parts{Docker: engine, Provider: makes, Leases: leases, Now: time.Now,
 		Kind: kind.New(func(string) {})}
+	found := func() *diagnosis { return diagnosisOf(clusters.New(subject, parts)) }
 	return up.New(up.Options{Subject: subject, Environment: env, BackupRecipients: sealing.recipients,
-		BackupSigner: sealing.signer,
-		Version:      Version()}, parts), func() *diagnosis { return diagnosisOf(clusters.New(subject, parts)) }, bounds, nil
+		BackupSigner: sealing.signer, Version: Version()}, parts), found, bounds, nil
 }

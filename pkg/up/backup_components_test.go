@@ -52,14 +52,13 @@ func TestABackupHoldsWhatComponentsName(t *testing.T) {
 	}
 	const made = "labels: {helm.toolkit.fluxcd.io/name: shop, helm.toolkit.fluxcd.io/namespace: team-a}"
 	var objects []client.Object
-	add := func(doc string) *unstructured.Unstructured {
+	add := func(doc string) {
 		u := &unstructured.Unstructured{}
 		if err := yaml.Unmarshal([]byte(doc), &u.Object); err != nil {
 			t.Fatal(err)
 		}
 		u.SetNamespace("team-a")
 		objects = append(objects, u)
-		return u
 	}
 	for _, doc := range strings.Split(strings.ReplaceAll(components, "MADE", made), "\n---\n") {
 		add(doc)

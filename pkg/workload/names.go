@@ -29,8 +29,8 @@ func (c Cluster) checkFirst(ctx context.Context, report pipeline.Reporter) error
 			return nil
 		}
 		if other != key && l.Name == key.Name && sharesNames(c.Provider) {
-			problems = append(problems, fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster %s has the same name, "+
-				"and %s finds the resources of a cluster by its name alone", other, c.Provider.Place()),
+			problems = append(problems, fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster %s has the same "+
+				"name, and %s finds the resources of a cluster by its name alone", other, c.Provider.Place()),
 				"Give this cluster another --name."))
 		}
 	}
@@ -45,8 +45,8 @@ func sharesNames(p provider.Provider) bool {
 	return is && sharer.SharesNames()
 }
 
-// checkMachines refuses a new cluster if machines of its name exist, for example of another management cluster. It warns
-// if they cannot be listed from here: the management cluster may work with another Docker engine.
+// checkMachines refuses a new cluster if machines of its name exist, for example of another management cluster. It
+// warns if they cannot be listed from here: the management cluster may work with another Docker engine.
 func (c Cluster) checkMachines(ctx context.Context, report pipeline.Reporter) error {
 	machines, err := c.Provider.Machines(ctx)
 	switch {
@@ -61,8 +61,8 @@ func (c Cluster) checkMachines(ctx context.Context, report pipeline.Reporter) er
 	case len(machines) == 0:
 		return nil
 	}
-	return fault.New(fault.ClusterForeign, fmt.Sprintf("%s has a machine %s of a cluster %s, and the management cluster "+
-		"%s does not manage that", c.Provider.Place(), machines[0].Name, c.Key().Name, c.Self),
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("%s has a machine %s of a cluster %s, and the management "+
+		"cluster %s does not manage that", c.Provider.Place(), machines[0].Name, c.Key().Name, c.Self),
 		"Delete that cluster, or give this one another --name.")
 }
 
@@ -79,9 +79,9 @@ func (c Cluster) checkOwner(ctx context.Context) error {
 	}
 	var wrong []error
 	for _, a := range appliers {
-		wrong = append(wrong, fault.New(fault.ClusterForeign, fmt.Sprintf("the %s applies the HelmRelease %s, and would "+
-			"undo the change", a, c.Key()), "Commit the change to the source of that "+a.Kind+": cluster-init workload "+
-			"render prints it. Or suspend it: "+a.SuspendCommand()+"."))
+		wrong = append(wrong, fault.New(fault.ClusterForeign, fmt.Sprintf("the %s applies the HelmRelease %s, and "+
+			"would undo the change", a, c.Key()), "Commit the change to the source of that "+a.Kind+": cluster-init "+
+			"workload render prints it. Or suspend it: "+a.SuspendCommand()+"."))
 	}
 	return fault.Join(wrong...)
 }

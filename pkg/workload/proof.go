@@ -54,7 +54,7 @@ func (d Deletion) checkGone(ctx context.Context, report pipeline.Reporter) error
 		case <-ctx.Done():
 			return fault.Retryable(fmt.Errorf("the infrastructure still has resources of %s: %s", d.Key, last),
 				fault.CleanupFailed, fmt.Sprintf("Delete them, and run the same command again. See them with "+
-					"cluster-init cleanup ENVIRONMENT --dry-run --set cluster.name=%s --set cluster.namespace=%s.",
+					"cluster-init cleanup ENVIRONMENT --set cluster.name=%s --set cluster.namespace=%s.",
 					d.Key.Name, d.Key.Namespace))
 		case <-tick.C:
 		}
