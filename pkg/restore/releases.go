@@ -17,6 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // releaseObject is an object of the backup's section Workload: a release of a workload cluster, or an input of one.
@@ -71,7 +72,7 @@ func (r *restoration) observeReleases(ctx context.Context) error {
 func (r *restoration) refuseReleases() error {
 	var wrong []error
 	refuse := func(hint, format string, args ...any) {
-		wrong = append(wrong, fault.New(fault.RestoreRefused, fmt.Sprintf(format, args...), hint))
+		wrong = append(wrong, fault.New(fault.RestoreRefused, oneline.Sprintf(format, args...), hint))
 	}
 	const rename = "Use a management cluster that holds nothing of the backup, or delete the object there."
 	for _, o := range r.releases {
