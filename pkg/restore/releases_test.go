@@ -193,7 +193,7 @@ func TestWhatComponentsNameIsRestored(t *testing.T) {
 	}
 }
 
-// checkSuspended holds what a person is told of suspended releases against what there is.
+// checkSuspended verifies what a restore reports of suspended releases.
 func checkSuspended(t *testing.T, got []restore.Suspended, none bool) {
 	t.Helper()
 	if none {
