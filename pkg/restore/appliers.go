@@ -8,6 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -37,7 +38,7 @@ func (r *restoration) refuseAppliers() error {
 			message := fmt.Sprintf("the %s would apply the %s as soon as the restore has created it, or before", a,
 				capi.ObjectOf(o.saved))
 			hint := fmt.Sprintf("Suspend the %s until you have read and resumed what comes back: %s --kubeconfig %s",
-				a.Kind, a.SuspendCommand(), shellWord(r.input.Target.Kubeconfig))
+				a.Kind, a.SuspendCommand(), oneline.Shell(r.input.Target.Kubeconfig))
 			wrong = append(wrong, fault.New(fault.RestoreRefused, message, hint))
 		}
 	}

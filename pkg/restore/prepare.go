@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
@@ -79,7 +80,7 @@ func (input Input) prepare(ctx context.Context) (*restoration, error) {
 func (input Input) checkComplete() error {
 	var wrong []error
 	refuse := func(format string, args ...any) {
-		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf(format, args...),
+		wrong = append(wrong, fault.New(fault.BackupInvalid, oneline.Sprintf(format, args...),
 			"Use another backup, or a copy of this one."))
 	}
 	seen := map[string]bool{}

@@ -3,7 +3,6 @@ package restore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
@@ -27,7 +27,7 @@ const releaseGroup = "helm.toolkit.fluxcd.io"
 func (input Input) unexpectedReleases(ctx context.Context) error {
 	var wrong []error
 	refuse := func(format string, args ...any) {
-		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf(format, args...),
+		wrong = append(wrong, fault.New(fault.BackupInvalid, oneline.Sprintf(format, args...),
 			"Find out who made this backup, and use one that you trust: --sign-key signs it, and restore "+
 				"--verify-key KEY checks that."))
 	}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // Applier is a Kustomization or a HelmRelease that is not suspended: it applies objects again.
@@ -27,7 +28,8 @@ func (a Applier) String() string { return fmt.Sprintf("%s %s/%s", a.Kind, a.Name
 
 // SuspendCommand returns the command that suspends it.
 func (a Applier) SuspendCommand() string {
-	return fmt.Sprintf("flux suspend %s -n %s %s", strings.ToLower(a.Kind), a.Namespace, a.Name)
+	return fmt.Sprintf("flux suspend %s -n %s %s", strings.ToLower(a.Kind), oneline.Shell(a.Namespace),
+		oneline.Shell(a.Name))
 }
 
 // Appliers are those of a cluster, in all namespaces.
