@@ -53,6 +53,7 @@ func TestMatrixComponents(t *testing.T) {
 					"ssh_private_key": keys.key, "known_hosts": keys.knownHosts}}},
 			"components": map[string]any{"apps": own("apps"), "secure": own("secure"), "keyed": own("keyed"),
 				"local":   map[string]any{"enabled": "management-only", "path": "./kustomize-components/local"},
+				"tenant":  map[string]any{"enabled": "workload-only", "path": "./kustomize-components/tenant"},
 				"charted": charted("charted", charts, known), "packed": charted("packed", inRegistry, known)}})
 	}
 	folder := t.TempDir()
@@ -61,6 +62,9 @@ func TestMatrixComponents(t *testing.T) {
 	write(t, filepath.Join(folder, "local", "release.yaml"), "apiVersion: helm.toolkit.fluxcd.io/v2\n"+
 		"kind: HelmRelease\nmetadata: {name: local, namespace: flux-system}\nspec:\n  interval: 10m\n  chart:\n"+
 		"    spec: {chart: ./chart, sourceRef: {kind: GitRepository, name: apps}}\n  values: {text: first}\n")
+	for file, text := range component("tenant", "first") {
+		write(t, filepath.Join(folder, file), string(text))
+	}
 	args := []string{"--bundle", l.bundle, "--components", folder}
 
 	wrong := given("not-" + known.password)
@@ -89,6 +93,13 @@ func TestMatrixComponents(t *testing.T) {
 		eventually(t, "the component has what the commit says", 2*time.Minute, func(ctx context.Context) bool {
 			return management.text(ctx, "apps") == "second"
 		})
+	})
+	t.Run("a workload cluster gets its own", func(t *testing.T) {
+		l.componentsInWorkload(t, map[string]any{
+			"git_repo_templates": map[string]any{"apps": map[string]any{"url": "http://" + address + "/" + apps.name,
+				"auth": map[string]any{"username": known.user, "password": known.password, "allow_http": true}}},
+			"components": map[string]any{"apps": forWorkload(own("apps")), "charted": forWorkload(charted("charted", charts, known)),
+				"tenant": forWorkload(map[string]any{"path": "./kustomize-components/tenant"})}})
 	})
 	t.Run("a wrong token ends up with the repository's name", func(t *testing.T) {
 		o := l.up(t, known.password, nil, "--components", folder, "--values", wrong)
