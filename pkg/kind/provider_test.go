@@ -3,6 +3,7 @@ package kind
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,9 @@ case "$1 $2" in
 "network ls") echo 0123456789ab ;;
 "network inspect") echo '[{"Name":"kind","ID":"0123456789ab","Created":"2026-01-01T00:00:00Z"}]' ;;
 "ps "*) if [ -e ` + folder + `/running ]; then echo test-control-plane; fi ;;
-"rm "*) rm -f ` + folder + `/running ;;
+"rm "*) if [ -e ` + folder + `/held ]; then
+rm ` + folder + `/held; echo 'tried to kill container, but did not receive an exit event' >&2; exit 1; fi
+rm -f ` + folder + `/running ;;
 "run "*) cd ` + folder + `
 ` + onRun + ` ;;
 esac
@@ -102,6 +105,22 @@ func TestOnlyTheOwnNodeIsDeleted(t *testing.T) {
 				t.Errorf("deleted is not %t (%v):\n%s", tc.deleted, readErr, text)
 			}
 		})
+	}
+}
+
+// An engine under load says that it could not delete a container, which it has killed.
+func TestDeleteTriesASecondTime(t *testing.T) {
+	folder := filepath.Dir(fakeDocker(t, ""))
+	for _, file := range []string{"running", "held"} {
+		if err := os.WriteFile(filepath.Join(folder, file), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := New(func(string) {}).Delete(t.Context(), "test"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "running")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the node is left: %v", err)
 	}
 }
 
