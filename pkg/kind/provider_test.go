@@ -26,9 +26,7 @@ case "$1 $2" in
 "network ls") echo 0123456789ab ;;
 "network inspect") echo '[{"Name":"kind","ID":"0123456789ab","Created":"2026-01-01T00:00:00Z"}]' ;;
 "ps "*) if [ -e ` + folder + `/running ]; then echo test-control-plane; fi ;;
-"rm "*) if [ -e ` + folder + `/held ]; then
-rm ` + folder + `/held; echo 'tried to kill container, but did not receive an exit event' >&2; exit 1; fi
-rm -f ` + folder + `/running ;;
+"rm "*) rm -f ` + folder + `/running ;;
 "run "*) cd ` + folder + `
 ` + onRun + ` ;;
 esac
@@ -110,16 +108,18 @@ func TestOnlyTheOwnNodeIsDeleted(t *testing.T) {
 
 // An engine under load says that it could not delete a container, which it has killed.
 func TestDeleteTriesASecondTime(t *testing.T) {
-	folder := filepath.Dir(fakeDocker(t, ""))
-	for _, file := range []string{"running", "held"} {
-		if err := os.WriteFile(filepath.Join(folder, file), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	calls := fakeDocker(t, "")
+	folder := filepath.Dir(calls)
+	running := filepath.Join(folder, "running")
+	if err := os.WriteFile(running, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
+	removal(t, calls, "if [ ! -e "+folder+"/killed ]; then touch "+folder+"/killed; echo 'did not receive an exit "+
+		"event' >&2; exit 1; fi; rm -f "+running)
 	if err := New(func(string) {}).Delete(t.Context(), "test"); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(filepath.Join(folder, "running")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(running); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the node is left: %v", err)
 	}
 }
@@ -185,7 +185,7 @@ func TestAnInterruptionReportsANodeThatIsLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls := fakeDocker(t, onRun)
-			refuseRemoval(t, calls)
+			removal(t, calls, "touch "+filepath.Dir(calls)+`/refused; echo "device or resource busy" >&2; exit 1`)
 			err := interrupt(t, calls, func(context.Context) (bool, error) { // it ends kind's wait
 				return true, errors.Join(test.ownErr,
 					os.WriteFile(filepath.Join(filepath.Dir(calls), "refused"), nil, 0o600))
@@ -198,20 +198,20 @@ func TestAnInterruptionReportsANodeThatIsLeft(t *testing.T) {
 	}
 }
 
-// refuseRemoval makes the engine of fakeDocker fail at each removal.
-func refuseRemoval(t *testing.T, calls string) {
+// removal makes the engine of fakeDocker run a script for each removal.
+func removal(t *testing.T, calls, does string) {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(calls), "docker")
 	script, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	refusing := strings.Replace(string(script), `"rm "*) rm -f `+filepath.Dir(calls)+`/running ;;`,
-		`"rm "*) touch `+filepath.Dir(calls)+`/refused; echo "device or resource busy" >&2; exit 1 ;;`, 1)
-	if refusing == string(script) {
+	other := strings.Replace(string(script), `"rm "*) rm -f `+filepath.Dir(calls)+`/running ;;`,
+		`"rm "*) `+does+` ;;`, 1)
+	if other == string(script) {
 		t.Fatal("the script has no removal")
 	}
-	if err := os.WriteFile(path, []byte(refusing), 0o700); err != nil {
+	if err := os.WriteFile(path, []byte(other), 0o700); err != nil {
 		t.Fatal(err)
 	}
 }
