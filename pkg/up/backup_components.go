@@ -31,8 +31,7 @@ func fluxVersions() map[string]string {
 // that exist. It omits those that Helm makes for the release or Flux applies for a component: they come back with it.
 func componentInputs(ctx context.Context, c client.Reader, release client.ObjectKey) ([]*unstructured.Unstructured,
 	error) {
-	w := componentWalk{client: c, release: release, seen: map[health.Ref]bool{},
-		applied: map[health.Ref]bool{}}
+	w := componentWalk{client: c, release: release, seen: map[health.Ref]bool{}, applied: map[health.Ref]bool{}}
 	w.queue = append(w.queue, health.Ref{Group: "helm" + fluxGroups, Kind: "HelmRelease",
 		Namespace: release.Namespace, Name: release.Name})
 	for _, kind := range []schema.GroupKind{{Group: "kustomize" + fluxGroups, Kind: "Kustomization"},
