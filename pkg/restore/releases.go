@@ -165,10 +165,20 @@ func (r *restoration) finishReleases(ctx context.Context, result *Result) error 
 	if err == nil {
 		err = r.observeReleases(ctx)
 	}
+	if err == nil {
+		result.Suspended, err = r.suspended(ctx)
+	}
 	if err != nil {
 		return interrupted(ctx, err, "All Clusters are active; releases of workload clusters may be missing.")
 	}
-	result.Warnings = append(result.Warnings, r.suspendedReleases()...)
+	for _, s := range result.Suspended {
+		warning := s.Release.String() + " is suspended"
+		if !r.input.Verified {
+			warning += ", because the signature of the backup was not checked: read the URL of each source and the " +
+				"values before you resume it (docs/guides/restore.md)"
+		}
+		result.Warnings = append(result.Warnings, warning)
+	}
 	return nil
 }
 
@@ -186,26 +196,6 @@ func (r *restoration) tame(u *unstructured.Unstructured) {
 	if acts(u) && !r.input.Verified {
 		_ = unstructured.SetNestedField(u.Object, true, "spec", "suspend") // fails only when spec is not an object
 	}
-}
-
-// suspendedReleases returns a warning for each release that is suspended on the target.
-func (r *restoration) suspendedReleases() []string {
-	var all []string
-	for _, o := range r.releases {
-		if o.existing == nil || o.saved.GroupVersionKind().Group != releaseGroup {
-			continue
-		}
-		if suspended, _, _ := unstructured.NestedBool(o.existing.Object, "spec", "suspend"); !suspended {
-			continue
-		}
-		warning := capi.ObjectOf(o.saved).String() + " is suspended"
-		if !r.input.Verified {
-			warning += ", because the signature of the backup was not checked: read its values, then resume it " +
-				"(docs/guides/restore.md)"
-		}
-		all = append(all, warning)
-	}
-	return all
 }
 
 // missingReleases reports whether the target lacks something of the section Workload.
