@@ -31,30 +31,28 @@ func fluxVersions() map[string]string {
 // that exist. It omits those that Helm makes for the release or Flux applies for a component: they come back with it.
 func componentInputs(ctx context.Context, c client.Reader, release client.ObjectKey) ([]*unstructured.Unstructured,
 	error) {
-	w := componentWalk{ctx: ctx, client: c, release: release, seen: map[health.Ref]bool{},
-		applied: map[health.Ref]bool{}}
+	w := componentWalk{client: c, release: release, seen: map[health.Ref]bool{}, applied: map[health.Ref]bool{}}
 	w.queue = append(w.queue, health.Ref{Group: "helm" + fluxGroups, Kind: "HelmRelease",
 		Namespace: release.Namespace, Name: release.Name})
 	for _, kind := range []schema.GroupKind{{Group: "kustomize" + fluxGroups, Kind: "Kustomization"},
 		{Group: sourceGroup, Kind: "GitRepository"}, {Group: sourceGroup, Kind: "OCIRepository"},
 		{Group: sourceGroup, Kind: "HelmRepository"}} {
-		if err := w.queueMade(kind); err != nil {
+		if err := w.queueMade(ctx, kind); err != nil {
 			return nil, err
 		}
 	}
 	for len(w.queue) > 0 {
 		next := w.queue[0]
 		w.queue = w.queue[1:]
-		if err := w.visit(next); err != nil {
+		if err := w.visit(ctx, next); err != nil {
 			return nil, err
 		}
 	}
-	return w.inputs()
+	return w.inputs(ctx)
 }
 
 // componentWalk follows the objects of Flux from a release to what they use, within the release's namespace.
 type componentWalk struct {
-	ctx     context.Context
 	client  client.Reader
 	release client.ObjectKey
 	queue   []health.Ref
@@ -65,12 +63,12 @@ type componentWalk struct {
 
 // visit collects what an object of Flux names and applies, and queues its sources and the objects of Flux that it
 // applies.
-func (w *componentWalk) visit(ref health.Ref) error {
+func (w *componentWalk) visit(ctx context.Context, ref health.Ref) error {
 	if w.seen[ref] || ref.Namespace != w.release.Namespace || !strings.HasSuffix(ref.Group, fluxGroups) {
 		return nil
 	}
 	w.seen[ref] = true
-	u, err := w.get(ref)
+	u, err := w.get(ctx, ref)
 	if u == nil || err != nil {
 		return err
 	}
@@ -90,11 +88,11 @@ func (w *componentWalk) visit(ref health.Ref) error {
 }
 
 // queueMade queues the objects of a kind that Helm made for the release.
-func (w *componentWalk) queueMade(kind schema.GroupKind) error {
+func (w *componentWalk) queueMade(ctx context.Context, kind schema.GroupKind) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.WithVersion(fluxVersions()[kind.Group]))
 	list.SetKind(kind.Kind + "List")
-	err := w.client.List(w.ctx, list, client.InNamespace(w.release.Namespace))
+	err := w.client.List(ctx, list, client.InNamespace(w.release.Namespace))
 	if err != nil && !meta.IsNoMatchError(err) {
 		return fmt.Errorf("list the objects %s of namespace %s: %w", kind, w.release.Namespace, err)
 	}
@@ -107,14 +105,14 @@ func (w *componentWalk) queueMade(kind schema.GroupKind) error {
 }
 
 // inputs reads the Secrets and ConfigMaps that were named.
-func (w *componentWalk) inputs() (found []*unstructured.Unstructured, err error) {
+func (w *componentWalk) inputs(ctx context.Context) (found []*unstructured.Unstructured, err error) {
 	read := map[health.Ref]bool{}
 	for _, ref := range w.named {
 		if read[ref] || w.applied[ref] || ref.Namespace != w.release.Namespace {
 			continue
 		}
 		read[ref] = true
-		u, err := w.get(ref)
+		u, err := w.get(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +124,7 @@ func (w *componentWalk) inputs() (found []*unstructured.Unstructured, err error)
 }
 
 // get returns an object; nil if it does not exist.
-func (w *componentWalk) get(ref health.Ref) (*unstructured.Unstructured, error) {
+func (w *componentWalk) get(ctx context.Context, ref health.Ref) (*unstructured.Unstructured, error) {
 	version, ofFlux := fluxVersions()[ref.Group]
 	switch {
 	case ref.Group == "":
@@ -139,7 +137,7 @@ func (w *componentWalk) get(ref health.Ref) (*unstructured.Unstructured, error) 
 	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(schema.GroupVersionKind{Group: ref.Group, Version: version, Kind: ref.Kind})
-	err := w.client.Get(w.ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, u)
+	err := w.client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, u)
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		return nil, nil
