@@ -23,10 +23,7 @@ const (
 // checkGone fails while the infrastructure has resources of the cluster, although its Cluster is gone. It warns if that
 // cannot be checked.
 func (d Deletion) checkGone(ctx context.Context, report pipeline.Reporter) error {
-	left, err := d.inventory(ctx)
-	if err == nil && left == nil {
-		return nil
-	}
+	place, left, err := d.inventory(ctx)
 	if err != nil {
 		report.Warn("not checked: whether the infrastructure has resources of %s: %v", d.Key, err)
 		return nil
@@ -44,7 +41,7 @@ func (d Deletion) checkGone(ctx context.Context, report pipeline.Reporter) error
 			report.Warn("not checked: whether the infrastructure has resources of %s: %v", d.Key, err)
 			return nil
 		case err == nil && len(names) == 0:
-			report.Progress("the infrastructure has no resources of %s", d.Key)
+			report.Progress("%s has no resources of %s", place, d.Key)
 			return nil
 		case err == nil:
 			last = strings.Join(names, ", ")
@@ -52,7 +49,7 @@ func (d Deletion) checkGone(ctx context.Context, report pipeline.Reporter) error
 		}
 		select {
 		case <-ctx.Done():
-			return fault.Retryable(fmt.Errorf("the infrastructure still has resources of %s: %s", d.Key, last),
+			return fault.Retryable(fmt.Errorf("%s still has resources of %s: %s", place, d.Key, last),
 				fault.CleanupFailed, fmt.Sprintf("Delete them, and run the same command again. See them with "+
 					"cluster-init cleanup ENVIRONMENT --set cluster.name=%s --set cluster.namespace=%s.",
 					d.Key.Name, d.Key.Namespace))
@@ -61,32 +58,32 @@ func (d Deletion) checkGone(ctx context.Context, report pipeline.Reporter) error
 	}
 }
 
-// inventory returns a function that lists what the infrastructure has of the cluster. It is nil if the provider cannot
-// list it.
-func (d Deletion) inventory(ctx context.Context) (func(context.Context) ([]string, error), error) {
+// inventory returns a function that lists what the infrastructure has of the cluster, and the name of the place.
+func (d Deletion) inventory(ctx context.Context) (place string, left func(context.Context) ([]string, error),
+	err error) {
 	given, err := rollout.ReadValues(ctx, d.Management, environment.WorkloadObjects(d.Key.Namespace, d.Key.Name))
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if given.Values == nil {
-		return nil, errors.New("its values are not stored")
+		return "", nil, errors.New("its values are not stored")
 	}
 	from, err := d.Provider(given)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if cleaner, is := from.(provider.Cleaner); is {
 		leftovers, err := cleaner.Leftovers(ctx)
 		if err != nil {
-			return nil, err
+			return "", nil, err
 		}
-		return func(ctx context.Context) ([]string, error) { return leftIn(ctx, leftovers) }, nil
+		return from.Place(), func(ctx context.Context) ([]string, error) { return leftIn(ctx, leftovers) }, nil
 	}
 	if unsupported, is := from.(provider.CleanupUnsupported); is {
-		return nil, fmt.Errorf("%s cannot be searched from here; find them with %s", from.Place(),
+		return "", nil, fmt.Errorf("%s cannot be searched from here; find them with %s", from.Place(),
 			unsupported.Find(d.Key.Name))
 	}
-	return func(ctx context.Context) ([]string, error) {
+	return from.Place(), func(ctx context.Context) ([]string, error) {
 		machines, err := from.Machines(ctx)
 		var names []string
 		for _, m := range machines {
