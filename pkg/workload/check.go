@@ -33,7 +33,7 @@ func (c Cluster) Check(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	return fault.Join(c.Environment.CheckKubernetesVersion(), c.checkName(ctx), c.checkFirst(ctx, report),
-		c.checkProviders(ctx), c.checkNetworks(ctx, self, report), c.checkContent(ctx),
+		c.checkProviders(ctx), c.checkControllers(ctx), c.checkNetworks(ctx, self, report), c.checkContent(ctx),
 		c.checkChanges(ctx, report))
 }
 

@@ -189,7 +189,7 @@ func keepsForeign(t *testing.T) {
 	}
 }
 
-// Everything that the management cluster cannot make is refused, and nothing is created.
+// Everything that the management cluster cannot make is refused, and no object of the API server changes.
 func refuses(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -205,16 +205,15 @@ func refuses(t *testing.T) {
 		Follow:   rollout.Options{Now: time.Now, Heartbeat: time.Minute}}
 	refused := func(when string, says ...string) {
 		t.Helper()
+		before := shared.Versions(ctx, t)
 		err := c.Apply(ctx, &pipeline.Notes{})
 		for _, text := range says {
 			if err == nil || !strings.Contains(err.Error(), text) {
 				t.Errorf("%s: %v, want %q", when, err, text)
 			}
 		}
-		var all helmv2.HelmReleaseList
-		if err := shared.Client.List(ctx, &all, client.InNamespace("team-c"), client.HasLabels{Label}); err != nil ||
-			len(all.Items) > 0 {
-			t.Errorf("%s: created %d, %v", when, len(all.Items), err)
+		for _, change := range before.Changes(shared.Versions(ctx, t)) {
+			t.Errorf("%s: %s", when, change)
 		}
 	}
 	refused("without its own Cluster", "does not hold its own Cluster management/mgmt")
@@ -251,6 +250,7 @@ func refuses(t *testing.T) {
 	}
 	refused("a provider is not ready, another takes no Ignition", "component capd of the management cluster "+
 		"management/mgmt is not ready", "which the component cabpk of the management cluster management/mgmt does not take")
+	refusesIdleControllers(ctx, t, refused)
 	shared.Remove(ctx, t, own)
 	installed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace,
 		Name:        environment.ValuesName,
@@ -269,6 +269,22 @@ func refuses(t *testing.T) {
 	shared.Patch(ctx, t, installed, `{"metadata":{"annotations":{"cluster-init.io/installed":"other/cluster"}}}`)
 	refused("installed for another one", "does not hold its own Cluster management/mgmt")
 	shared.Remove(ctx, t, installed)
+}
+
+// What is Ready is not enough: the controllers that wrote it must run. Flux is installed here, and runs nowhere.
+func refusesIdleControllers(ctx context.Context, t *testing.T, refused func(when string, says ...string)) {
+	t.Helper()
+	k := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: "cabpk"}}
+	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(k), k); err != nil {
+		t.Fatal(err)
+	}
+	k.Status.Inventory = &kustomizev1.ResourceInventory{Entries: []kustomizev1.ResourceRef{
+		{ID: "cabpk-system_cabpk-controller-manager_apps_Deployment", Version: "v1"}}}
+	if err := shared.Client.Status().Update(ctx, k); err != nil {
+		t.Fatal(err)
+	}
+	refused("a Deployment is gone, and Flux does not run", "Deployment cabpk-controller-manager does not exist",
+		"Deployment helm-controller has 0 of 1 replicas available (Deployment/flux-system/helm-controller)")
 }
 
 // An existing cluster says itself which networks it has. What it does not say is a warning.
