@@ -31,8 +31,8 @@ func TestMatrixComponents(t *testing.T) {
 	cleanBefore(t, l)
 	known := newLogin()
 	watchArguments(t, known.password)
-	apps, secure, keyed := newRepository(t, component("apps", "first")), newRepository(t, component("secure", "first")),
-		newRepository(t, component("keyed", "first"))
+	apps, secure, keyed := newRepository(t, component("apps")), newRepository(t, component("secure")),
+		newRepository(t, component("keyed"))
 	for _, r := range []repository{apps, secure, keyed} {
 		r.write(t, "chart/Chart.yaml", "apiVersion: v2\nname: small\nversion: 1.0.0\n")
 		r.write(t, "chart/templates/text.yaml", configMap("local", "{{ .Values.text }}"))
@@ -62,7 +62,7 @@ func TestMatrixComponents(t *testing.T) {
 	write(t, filepath.Join(folder, "local", "release.yaml"), "apiVersion: helm.toolkit.fluxcd.io/v2\n"+
 		"kind: HelmRelease\nmetadata: {name: local, namespace: flux-system}\nspec:\n  interval: 10m\n  chart:\n"+
 		"    spec: {chart: ./chart, sourceRef: {kind: GitRepository, name: apps}}\n  values: {text: first}\n")
-	for file, text := range component("tenant", "first") {
+	for file, text := range component("tenant") {
 		write(t, filepath.Join(folder, file), string(text))
 	}
 	args := []string{"--bundle", l.bundle, "--components", folder}
@@ -111,11 +111,11 @@ func TestMatrixComponents(t *testing.T) {
 }
 
 // component is a folder of a repository with one ConfigMap.
-func component(name, text string) content.Tree {
+func component(name string) content.Tree {
 	return content.Tree{
 		name + "/kustomization.yaml": []byte("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n" +
 			"resources: [text.yaml]\n"),
-		name + "/text.yaml": []byte(configMap(name, text))}
+		name + "/text.yaml": []byte(configMap(name, "first"))}
 }
 
 func configMap(name, text string) string {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -24,7 +25,7 @@ func (l lab) adopts(t *testing.T, install, uninstall []string, existing string) 
 	if code, out := l.run(t, install...); code != 30 {
 		t.Errorf("install beside a cert-manager of another owner ended with %d: %s", code, out)
 	}
-	adopt := append(install, "--adopt", "cert-manager")
+	adopt := slices.Concat(install, []string{"--adopt", "cert-manager"})
 	if code, _ := l.run(t, adopt...); code != 0 {
 		t.Fatalf("install --adopt cert-manager ended with %d", code)
 	}

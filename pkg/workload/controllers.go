@@ -35,8 +35,8 @@ func (c Cluster) judgeControllers(o readiness.Observation) error {
 	var problems []error
 	for _, f := range readiness.Idle(o, c.controllers(o)...) {
 		problems = append(problems, fault.Retryable(fmt.Errorf("a controller of the management cluster %s does "+
-			"not act: %s (%s)", c.Self, f.Cause, f.Object), fault.ComponentStuck, "Run cluster-init diagnose ENV with the "+
-			"environment of the management cluster, and run the same command again when the controller acts."))
+			"not act: %s (%s)", c.Self, f.Cause, f.Object), fault.ComponentStuck,
+			"Find the cause: cluster-init diagnose ENVIRONMENT. Run the same command again when the controller acts."))
 	}
 	return fault.Join(problems...)
 }
