@@ -249,6 +249,8 @@ var testArrows = map[string]map[string]string{
 	"environment": {
 		"flux": "the chart is installed on a real API server that has Flux's definitions",
 		"kube": "the chart is installed on a real API server that has Flux's definitions",
+
+		"internal/providers": "definitions are admitted by the webhooks of real managers",
 	},
 	"cli": {
 		"pivot":            "the backup that is restored",
