@@ -167,21 +167,25 @@ func keepsForeign(t *testing.T) {
 	shared.Namespaces(ctx, t, "team-b")
 	cluster := fluxserver.NewCluster("team-b", "foreign")
 	shared.Create(ctx, t, cluster)
+	before := shared.Versions(ctx, t)
 	if err := deletion(Key{"team-b", "foreign"}).Run(ctx, &pipeline.Notes{}); fault.CodeOf(err) != fault.ClusterForeign {
 		t.Error(err)
 	}
-	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster); err != nil ||
-		cluster.GetDeletionTimestamp() != nil {
-		t.Errorf("it is deleted: %v", err)
+	for _, change := range before.Changes(shared.Versions(ctx, t)) {
+		t.Errorf("a foreign cluster: %s", change)
 	}
 	committed := Key{"team-b", "committed"}
 	owner, applied := madeBy(Key{"team-b", "apps"}, "all"), release(committed)
 	applied.Labels["kustomize.toolkit.fluxcd.io/name"] = owner.Name
 	applied.Labels["kustomize.toolkit.fluxcd.io/namespace"] = owner.Namespace
 	shared.Create(ctx, t, owner, applied)
+	before = shared.Versions(ctx, t)
 	if err := deletion(committed).Run(ctx, &pipeline.Notes{}); fault.CodeOf(err) != fault.ClusterForeign ||
 		!strings.Contains(fault.HintOf(err), "flux suspend kustomization -n team-b apps-all") {
 		t.Errorf("a release that a Kustomization would apply again: %v", err)
+	}
+	for _, change := range before.Changes(shared.Versions(ctx, t)) {
+		t.Errorf("a release that a Kustomization would apply again: %s", change)
 	}
 	shared.Patch(ctx, t, owner, `{"spec":{"suspend":true}}`)
 	if err := deletion(committed).Run(ctx, &pipeline.Notes{}); err != nil {
@@ -291,7 +295,11 @@ func refusesIdleControllers(ctx context.Context, t *testing.T, refused func(when
 func overlapsInExisting(ctx context.Context, t *testing.T, c Cluster) {
 	t.Helper()
 	notes := &pipeline.Notes{}
+	before := shared.Versions(ctx, t)
 	err := c.Check(ctx, notes)
+	for _, change := range before.Changes(shared.Versions(ctx, t)) {
+		t.Errorf("no range is known: %s", change)
+	}
 	if err == nil || strings.Contains(err.Error(), "overlaps") {
 		t.Errorf("no range is known: %v", err)
 	}
