@@ -149,7 +149,8 @@ func webhooksOf(ctx context.Context, t *testing.T, c *kube.Cluster, objects []*u
 	add := func(name string, rules []admissionv1.RuleWithOperations) {
 		for _, rule := range rules {
 			for resource := range resources {
-				if slices.Contains(rule.Operations, admissionv1.Create) && slices.Contains(rule.APIGroups, resource.Group) &&
+				if slices.Contains(rule.Operations, admissionv1.Create) &&
+					slices.Contains(rule.APIGroups, resource.Group) &&
 					slices.Contains(rule.Resources, resource.Resource) {
 					names = append(names, name)
 				}
