@@ -77,6 +77,7 @@ func TestExistingClusters(t *testing.T) {
 	t.Run("components of another owner are refused", func(t *testing.T) { refusesComponents(ctx, t) })
 	t.Run("releases of others are refused", func(t *testing.T) { refusesReleases(ctx, t) })
 	t.Run("a cert-manager of another owner is used", func(t *testing.T) { adopts(ctx, t) })
+	t.Run("a second run accepts the chart of a component", func(t *testing.T) { acceptsCharts(ctx, t) })
 	t.Run("a release marks the cluster", func(t *testing.T) { marks(ctx, t) })
 	t.Run("uninstall takes out what install put in", func(t *testing.T) { uninstalls(ctx, t) })
 }
