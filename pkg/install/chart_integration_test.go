@@ -124,7 +124,9 @@ func removeShop(ctx context.Context, t *testing.T) {
 	}
 	component := &kustomizev1.Kustomization{}
 	component.Namespace, component.Name = flux.Namespace, "shop"
-	mark := &corev1.ConfigMap{}
-	mark.Namespace, mark.Name = environment.Namespace, environment.ValuesName
-	shared.Remove(ctx, t, release, shop, component, mark)
+	stored := environment.Objects{Values: &corev1.ConfigMap{}, Secrets: &corev1.Secret{}, InfraSecrets: &corev1.Secret{}}
+	stored.Values.Namespace, stored.Values.Name = environment.Namespace, environment.ValuesName
+	stored.Secrets.Namespace, stored.Secrets.Name = environment.Namespace, environment.SecretsName
+	stored.InfraSecrets.Namespace, stored.InfraSecrets.Name = environment.Namespace, environment.InfraSecretsName
+	shared.Remove(ctx, t, release, shop, component, stored.Values, stored.Secrets, stored.InfraSecrets)
 }

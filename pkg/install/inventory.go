@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -33,11 +34,13 @@ type inventory struct {
 	names
 	kustomizations []kustomizev1.Kustomization
 	applied        []object // by any Kustomization of Flux
+	charts         names    // HelmReleases that components have applied
+	charted        []object // made by those
 	release        []object // made by Helm for the release, other than Kustomizations
 	inputs         []object // applied by install in Flux's namespace
 	flux           []object // applied by install as Flux
 	workload       []string // workload clusters
-	strangers      []string // objects of others that would be lost
+	strangers      []stranger
 	fluxUsers      []string // other objects of Flux
 	served         []kube.Served
 }
@@ -79,15 +82,8 @@ func (r *Removal) inventory(ctx context.Context) (inventory, error) {
 	if found.applied, err = r.list(ctx, found.served, client.HasLabels{appliedByName}); err != nil {
 		return found, err
 	}
-	made, err := r.list(ctx, kube.InGroups(found.served, "", "fluxcd.io"),
-		client.MatchingLabels(rollout.ReleaseLabels()))
-	if err != nil {
+	if err := r.readCharts(ctx, &found); err != nil {
 		return found, err
-	}
-	for _, o := range made {
-		if o.Kind != kustomizev1.KustomizationKind {
-			found.release = append(found.release, o)
-		}
 	}
 	parts, err := r.list(ctx, found.served, client.MatchingLabels{partOf: "flux"})
 	if err != nil {
@@ -105,6 +101,28 @@ func (r *Removal) inventory(ctx context.Context) (inventory, error) {
 		return found, err
 	}
 	return found, r.readOthers(ctx, &found)
+}
+
+// readCharts reads what Helm made for the release, and for charts of components.
+func (r *Removal) readCharts(ctx context.Context, found *inventory) error {
+	found.charts = names{}
+	for _, o := range found.remaining(found.names) {
+		if isHelmRelease(o) && !isCopy(o) {
+			found.charts[client.ObjectKeyFromObject(o)] = true
+		}
+	}
+	all, err := r.list(ctx, found.served, client.HasLabels{helmv2.GroupVersion.Group + "/name"})
+	for _, o := range all {
+		group := o.GroupVersionKind().Group
+		switch {
+		case found.charts[chartOf(o)]:
+			found.charted = append(found.charted, o)
+		case rollout.Made(ownRelease(), o) && o.Kind != kustomizev1.KustomizationKind &&
+			(group == "" || strings.HasSuffix(group, ".fluxcd.io")):
+			found.release = append(found.release, o)
+		}
+	}
+	return err
 }
 
 // inputs returns what install applied for the release, and the Secrets in which Helm keeps it. The Secrets of Flux's
@@ -156,15 +174,27 @@ func (i inventory) remaining(by names) []object {
 	return slices.DeleteFunc(slices.Clone(i.applied), func(o object) bool { return !by[applier(o)] })
 }
 
+// lost returns what goes, and what keeps keeps of it.
+func (i inventory) lost() []object {
+	lost := slices.Concat(i.remaining(i.names), i.charted, i.release)
+	if !i.fluxIsUsed() {
+		lost = append(lost, i.flux...)
+	}
+	return lost
+}
+
 // isOurs reports whether install made an object, or something that install made did.
 func (i inventory) isOurs(o object) bool {
-	return i.names[applier(o)] || rollout.Made(ownRelease(), o) ||
+	return !isCopy(o) && (i.names[applier(o)] || i.charts[chartOf(o)] || rollout.Made(ownRelease(), o)) ||
 		appliedByUs(o) && (o.GetNamespace() == flux.Namespace || o.GetLabels()[partOf] == "flux")
 }
 
 // keeps reports whether an object stays although install applied it: a namespace that every cluster has, or that had
-// another owner before, and what the cluster's own nodes need.
+// another owner before, what the cluster's own nodes need, copies, and what Helm leaves.
 func (i inventory) keeps(o object) bool {
+	if isCopy(o) || i.charts[chartOf(o)] && isLeftByHelm(o) {
+		return true
+	}
 	if o.Kind == "Namespace" {
 		return isSystem(o.Name) || !onlyManagedByUs(o)
 	}

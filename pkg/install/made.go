@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -81,4 +82,35 @@ func chartsOf(objects []metav1.PartialObjectMetadata, by names) names {
 func chartOf(o metav1.Object) client.ObjectKey {
 	labels, group := o.GetLabels(), helmv2.GroupVersion.Group
 	return client.ObjectKey{Namespace: labels[group+"/namespace"], Name: labels[group+"/name"]}
+}
+
+// isCopy reports whether an object only has the labels of what Flux or Helm applied: a person copied the object with
+// them. What a controller makes for an object may have its labels too, and has it for an owner.
+func isCopy(o object) bool {
+	labels, manager := o.GetLabels(), ""
+	switch {
+	case len(o.GetOwnerReferences()) > 0:
+		return false
+	case labels[appliedByName] != "":
+		manager = "kustomize-controller"
+	case labels[helmv2.GroupVersion.Group+"/name"] != "":
+		manager = "helm-controller"
+	default:
+		return false
+	}
+	return !slices.ContainsFunc(o.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager == manager
+	})
+}
+
+func isHelmRelease(o object) bool {
+	return o.GroupVersionKind().GroupKind() == helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind).GroupKind()
+}
+
+// isLeftByHelm reports whether Helm leaves an object when it uninstalls a chart: a definition of the chart's folder
+// crds, which lacks the annotation of what Helm renders, and what the chart says.
+func isLeftByHelm(o object) bool {
+	annotations := o.GetAnnotations()
+	return o.Kind == crdKind().Kind && annotations["meta.helm.sh/release-name"] == "" ||
+		annotations["helm.sh/resource-policy"] == "keep"
 }

@@ -114,10 +114,14 @@ func (r *Removal) removeInOrder(ctx context.Context, found inventory, objects []
 			list, err := r.list(ctx, kinds, selector)
 			return slices.DeleteFunc(list, func(o object) bool { return !goes(o) }), err
 		}
-		if stage.last {
+		// the end of a HelmRelease ends what its chart made
+		if stage.last || slices.ContainsFunc(objects, func(o object) bool { return stage.is(o) && isHelmRelease(o) }) {
 			now, err := find(ctx)
 			if err != nil {
 				return err
+			}
+			if !stage.last {
+				now = found.charted
 			}
 			if err := r.checkStrangers(ctx, found, now); err != nil {
 				return err
@@ -139,9 +143,11 @@ func (r *Removal) checkStrangers(ctx context.Context, found inventory, lost []ob
 	if found.workload, err = r.workloadClusters(ctx); err != nil {
 		return err
 	}
-	if found.strangers, err = r.strangers(ctx, found, lost); err != nil {
+	all, err := r.collected(ctx, found, lost)
+	if err != nil {
 		return err
 	}
+	found.strangers = unique(found.deletedStrangers(all, lost))
 	return judgeRemoval(found, r.Subject)
 }
 

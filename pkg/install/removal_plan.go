@@ -49,11 +49,7 @@ func (r *Removal) Plan(ctx context.Context) (RemovalPlan, error) {
 		p.Components = append(p.Components, k.Name)
 	}
 	p.Flux = len(found.flux) > 0 && !found.fluxIsUsed()
-	lost := slices.Concat(found.remaining(found.names), found.release)
-	if p.Flux {
-		lost = append(lost, found.flux...)
-	}
-	for _, o := range lost {
+	for _, o := range found.lost() {
 		switch {
 		case found.keeps(o):
 		case o.Kind == "Namespace":

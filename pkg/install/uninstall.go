@@ -27,11 +27,13 @@ type Removal struct {
 	id      string        // of the cluster, see owned.ServesLabel
 	names   names         // of this run's first inventory, without what stays
 	left    []string      // what stays, by that inventory
+	// collection is how long the garbage collector may take for objects whose owners are gone
+	collection time.Duration
 }
 
 // NewRemoval returns a run that has not observed anything yet.
 func NewRemoval(o RemovalOptions, p clusters.Parts) *Removal {
-	return &Removal{RemovalOptions: o, world: clusters.New(o.Subject, p)}
+	return &Removal{RemovalOptions: o, world: clusters.New(o.Subject, p), collection: 30 * time.Second}
 }
 
 // Phases returns the phases of `uninstall`, in order. Each can run again: what it deletes last records that it has not

@@ -36,8 +36,10 @@ func uninstalls(ctx context.Context, t *testing.T) {
 	go finalizeNamespaces(ctx)
 	run, leased := newRun(ctx, t)
 	newRemoval := func() *Removal {
-		return NewRemoval(RemovalOptions{Subject: run.Subject, Heartbeat: time.Minute,
+		r := NewRemoval(RemovalOptions{Subject: run.Subject, Heartbeat: time.Minute,
 			Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Patience: time.Minute}}, run.world.Parts)
+		r.collection = 2 * time.Second
+		return r
 	}
 	plan := func() (RemovalPlan, error) { return newRemoval().Plan(ctx) }
 	refused := func(when string, code fault.Code, says string) {
@@ -73,9 +75,16 @@ func uninstalls(ctx context.Context, t *testing.T) {
 		Name: "theirs", UID: "1"}})
 	part := stranger.DeepCopy()
 	part.SetName("part")
+	ours := stranger.DeepCopy()
+	ours.SetNamespace("gadgets")
+	ours.SetName("ours")
+	if exists, err := shared.Client.Exists(ctx, ours); err != nil || !exists {
+		t.Fatalf("an object of a component: %t, %v", exists, err)
+	}
 	part.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "example.org/v1", Kind: "Gadget", Name: "ours",
-		UID: "2"}})
+		UID: ours.GetUID()}})
 	shared.Create(ctx, t, stranger, part)
+	go collectGarbage(ctx, part, ours)
 	refused("an object of a kind that goes", fault.CleanupRefused, "Gadget default/theirs; nothing")
 	shared.Remove(ctx, t, stranger)
 	claim := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "gadgets", Name: "theirs"},
@@ -85,6 +94,7 @@ func uninstalls(ctx context.Context, t *testing.T) {
 	if err := shared.Client.Delete(ctx, claim, client.GracePeriodSeconds(0)); err != nil {
 		t.Fatal(err)
 	}
+	refusesDependents(ctx, t, plan)
 
 	p, err := plan()
 	if err != nil {
@@ -149,7 +159,7 @@ func putRelease(ctx, leased context.Context, t *testing.T, run *Run) {
 	}
 	shared.DefineCluster(ctx, t)
 	shared.Namespaces(ctx, t, "before")
-	putComponent(ctx, t, "first", true, "",
+	putComponent(ctx, t, "first", true, "", append(providedObjects(),
 		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"gadgets"}}`,
 		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"before"}}`,
 		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}}`,
@@ -158,7 +168,7 @@ func putRelease(ctx, leased context.Context, t *testing.T, run *Run) {
 		"metadata":{"name":"gadgets.example.org"},"spec":{"group":"example.org","scope":"Namespaced",
 		"names":{"kind":"Gadget","listKind":"GadgetList","plural":"gadgets","singular":"gadget"},"versions":[{"name":"v1",
 		"served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",
-		"x-kubernetes-preserve-unknown-fields":true}}}]}}`)
+		"x-kubernetes-preserve-unknown-fields":true}}}]}}`)...)
 	putComponent(ctx, t, "second", true, "first",
 		`{"apiVersion":"example.org/v1","kind":"Gadget","metadata":{"name":"ours","namespace":"gadgets"}}`)
 	putComponent(ctx, t, "cni", false, "",
@@ -176,7 +186,9 @@ func putComponent(ctx context.Context, t *testing.T, name string, prune bool, de
 	if dependsOn != "" {
 		k.Spec.DependsOn = []kustomizev1.DependencyReference{{Name: dependsOn}}
 	}
-	shared.Create(ctx, t, k)
+	if err := shared.Client.Create(ctx, k, client.FieldOwner("helm-controller")); err != nil {
+		t.Fatal(err)
+	}
 	for _, text := range objects {
 		o := &unstructured.Unstructured{}
 		if err := o.UnmarshalJSON([]byte(text)); err != nil {
@@ -232,6 +244,16 @@ type stopping struct {
 }
 
 func (s stopping) Waiting(string, []event.Object) { s.stop() }
+
+// collectGarbage does what another one does: it deletes a part once its owner is gone.
+func collectGarbage(ctx context.Context, part, owner *unstructured.Unstructured) {
+	for exists := true; exists && ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
+		if found, err := shared.Client.Exists(ctx, owner.DeepCopy()); err == nil {
+			exists = found
+		}
+	}
+	_ = shared.Client.Delete(ctx, part)
+}
 
 // finalizeNamespaces does what a controller of Kubernetes does, which the server lacks: it empties namespaces that are
 // being deleted, and ends them.
