@@ -71,7 +71,7 @@ func newRun(ctx context.Context, t *testing.T, sets ...string) (*Run, context.Co
 }
 
 func TestExistingClusters(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
 	t.Run("a cluster without components is accepted", accepts)
 	t.Run("a second run accepts the chart of a component", func(t *testing.T) { acceptsCharts(ctx, t) })

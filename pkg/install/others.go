@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
@@ -20,7 +21,7 @@ import (
 
 // readOwner reads whose management cluster it is.
 func (r *Removal) readOwner(ctx context.Context, found *inventory) error {
-	of, err := rollout.Installed(ctx, r.cluster)
+	of, err := r.installedAs(ctx, found.mark)
 	if err != nil {
 		return err
 	}
@@ -49,10 +50,25 @@ func (r *Removal) readOwner(ctx context.Context, found *inventory) error {
 		found.occupied = "the cluster has values of the management cluster " + by + " that install did not store"
 	case exists:
 		found.occupied = fmt.Sprintf("HelmRelease %s was not created by cluster-init install", ownRelease())
-	case len(found.flux) > 0:
+	case slices.ContainsFunc(found.flux, func(o object) bool { return o.Kind != "Namespace" }):
 		found.occupied = "the cluster has Flux of cluster-init, and no release: a run of up or install is not finished"
 	}
 	return nil
+}
+
+// installedAs returns which management cluster the cluster is, by the mark. While the namespace of Flux is being deleted,
+// with the mark in it, that says so.
+func (r *Removal) installedAs(ctx context.Context, m mark) (string, error) {
+	if m.ConfigMap != nil && m.Annotations[owned.InstalledAnnotation] != "" {
+		return m.Annotations[owned.InstalledAnnotation], nil
+	}
+	namespace := &corev1.Namespace{}
+	namespace.Name = flux.Namespace
+	exists, err := r.cluster.Exists(ctx, namespace)
+	if err != nil || !exists || namespace.DeletionTimestamp == nil {
+		return "", err
+	}
+	return namespace.Annotations[owned.RemovalAnnotation], nil
 }
 
 // readOthers reads who else needs what would be deleted.
@@ -65,6 +81,7 @@ func (r *Removal) readOthers(ctx context.Context, found *inventory) error {
 	if err != nil {
 		return err
 	}
+	found.readNamespaces(all)
 	for _, o := range found.instances(all, found.flux) {
 		found.fluxUsers = append(found.fluxUsers, called(o))
 	}

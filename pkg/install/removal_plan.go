@@ -48,7 +48,7 @@ func (r *Removal) Plan(ctx context.Context) (RemovalPlan, error) {
 	for _, k := range dependentsFirst(found.kustomizations) {
 		p.Components = append(p.Components, k.Name)
 	}
-	p.Flux = len(found.flux) > 0 && !found.fluxIsUsed()
+	p.Flux = !found.fluxIsUsed() && slices.ContainsFunc(found.flux, func(o object) bool { return !found.keeps(o) })
 	for _, o := range found.lost() {
 		switch {
 		case found.keeps(o):
