@@ -124,7 +124,8 @@ func removeShop(ctx context.Context, t *testing.T) {
 	}
 	component := &kustomizev1.Kustomization{}
 	component.Namespace, component.Name = flux.Namespace, "shop"
-	stored := environment.Objects{Values: &corev1.ConfigMap{}, Secrets: &corev1.Secret{}, InfraSecrets: &corev1.Secret{}}
+	stored := environment.Objects{Values: &corev1.ConfigMap{}, Secrets: &corev1.Secret{},
+		InfraSecrets: &corev1.Secret{}}
 	stored.Values.Namespace, stored.Values.Name = environment.Namespace, environment.ValuesName
 	stored.Secrets.Namespace, stored.Secrets.Name = environment.Namespace, environment.SecretsName
 	stored.InfraSecrets.Namespace, stored.InfraSecrets.Name = environment.Namespace, environment.InfraSecretsName

@@ -32,8 +32,8 @@ type inventory struct {
 	installed bool   // the mark is that of this management cluster
 	of        string // the mark of another one
 	occupied  string // why a cluster without a mark is not free; empty: it is
-	// removes and leaves are the Kustomizations of the release by what becomes of their objects. With them are those that
-	// an uninstall that was killed has removed.
+	// removes and leaves are the Kustomizations of the release by what becomes of their objects. They include those
+	// that a killed uninstall has removed.
 	removes, leaves names
 	kustomizations  []kustomizev1.Kustomization
 	applied         []object // by any Kustomization of Flux

@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
 // finishesRemoval begins where a run was killed before its proof. Another process recreates what is gone. No run removes
@@ -42,7 +43,7 @@ func finishesRemoval(ctx context.Context, t *testing.T, run *Run, newRemoval fun
 	}
 	recreate()
 	removal := newRemoval()
-	if err := removal.prove(ctx, nil); fault.CodeOf(err) != fault.CleanupFailed ||
+	if err := removal.prove(ctx, &pipeline.Notes{}); fault.CodeOf(err) != fault.CleanupFailed ||
 		!strings.Contains(err.Error(), "still in the cluster: ConfigMap default/recreated") {
 		t.Errorf("the proof: %v", err)
 	}

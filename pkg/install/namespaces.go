@@ -32,8 +32,8 @@ func (i inventory) shared(namespace object) string {
 	return ""
 }
 
-// namespacesOfOthers returns the namespaces that others made, as owned.NamespacesAnnotation has them: those on record, and
-// those without the labels of what the release made. After a first run that was killed, Flux's namespace may be there.
+// namespacesOfOthers returns the namespaces that others made, as owned.NamespacesAnnotation has them: those on record,
+// and those without the labels of what the release made. After a first run that was killed, Flux's namespace may be there.
 func (r *Run) namespacesOfOthers(ctx context.Context) (string, error) {
 	m, err := readMark(ctx, r.cluster)
 	if err != nil {
@@ -68,8 +68,8 @@ func onlyManagedByUs(o object) bool {
 	})
 }
 
-// readNamespaces reads, among all objects, in which namespaces of the release others have something, and which ones Helm
-// created for charts. What is in namespaces otherwise does not outlive them: see deletedStrangers.
+// readNamespaces reads, among all objects, in which namespaces of the release others have something, and which ones
+// Helm created for charts. What is in namespaces otherwise does not outlive them: see deletedStrangers.
 func (i *inventory) readNamespaces(all []object) {
 	namespaces, named := map[string]bool{}, map[string]int{}
 	for _, o := range all {
@@ -88,7 +88,8 @@ func (i *inventory) readNamespaces(all []object) {
 	}
 	clear(i.inhabited) // it is that of this moment
 	for _, o := range all {
-		inEach := len(namespaces) > 1 && named[inAll(o)] == len(namespaces)+1 // a controller makes it for each namespace
+		// a controller makes it for each namespace
+		inEach := len(namespaces) > 1 && named[inAll(o)] == len(namespaces)+1
 		if o.Namespace == "" || i.inhabited[o.Namespace] != "" || inEach {
 			continue
 		}

@@ -56,8 +56,8 @@ func (r *Removal) readOwner(ctx context.Context, found *inventory) error {
 	return nil
 }
 
-// installedAs returns which management cluster the cluster is, by the mark. While the namespace of Flux is being deleted,
-// with the mark in it, that says so.
+// installedAs returns which management cluster the cluster is, by the mark. While the namespace of Flux is being
+// deleted, with the mark in it, that namespace says so.
 func (r *Removal) installedAs(ctx context.Context, m mark) (string, error) {
 	if m.ConfigMap != nil && m.Annotations[owned.InstalledAnnotation] != "" {
 		return m.Annotations[owned.InstalledAnnotation], nil

@@ -142,8 +142,10 @@ func uninstalls(ctx context.Context, t *testing.T) {
 		"a namespace that was there before":     &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "before"}},
 		"a namespace of which Flux alone knows": &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "earlier"}},
 		"a namespace with something of others":  &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "inhabited"}},
-		"what is in it":                         &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "inhabited", Name: "notes"}},
-		"a copy":                                &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "copy"}},
+		"what is in it":                         &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "inhabited",
+			Name: "notes"}},
+		"a copy":                                &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default",
+			Name: "copy"}},
 		"the network of the nodes": &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default",
 			Name: "cni"}},
 	} {
