@@ -38,8 +38,8 @@ func refusesDependents(ctx context.Context, t *testing.T, plan func() (RemovalPl
 	}
 	for name, world := range map[string]struct{ object, refusal, remedy string }{
 		"a part of an object whose kind stays": {`{"apiVersion":"example.org/v1","kind":"Gadget","metadata":
-			{"namespace":"default","name":"piece","ownerReferences":[{"apiVersion":"kafka.example.com/v1","kind":"Kafka",
-			"name":"theirs","uid":"7"}]}}`, "Gadget default/piece",
+			{"namespace":"default","name":"piece","ownerReferences":[{"apiVersion":"kafka.example.com/v1",
+			"kind":"Kafka","name":"theirs","uid":"7"}]}}`, "Gadget default/piece",
 			"delete --namespace default gadgets.example.org/piece"},
 		"a machine whose cluster is gone": {`{"apiVersion":"example.org/v1","kind":"Gadget","metadata":
 			{"namespace":"default","name":"machine","ownerReferences":[{"apiVersion":"example.org/v1","kind":"Gadget",

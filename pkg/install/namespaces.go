@@ -33,7 +33,8 @@ func (i inventory) shared(namespace object) string {
 }
 
 // namespacesOfOthers returns the namespaces that others made, as owned.NamespacesAnnotation has them: those on record,
-// and those without the labels of what the release made. After a first run that was killed, Flux's namespace may be there.
+// and those without the labels of what the release made. After a first run that was killed, Flux's namespace may be
+// there.
 func (r *Run) namespacesOfOthers(ctx context.Context) (string, error) {
 	m, err := readMark(ctx, r.cluster)
 	if err != nil {
