@@ -34,9 +34,9 @@ namespaces, the release with its values, Flux unless another owner uses it, and 
 the cluster. It leaves what install found there.
 
 uninstall refuses if the cluster manages workload clusters, or if objects of another owner would be
-deleted with a CustomResourceDefinition or a namespace. It shows what it would delete. It deletes with
---yes, or when you type the cluster's name at a terminal. You can interrupt or kill it at
-any time and run it again.`,
+deleted or need what would be, as a volume its driver. It leaves namespaces of others.
+It shows what it would delete. It deletes with --yes, or when you type the cluster's name at a
+terminal. You can interrupt or kill it at any time and run it again.`,
 		Example: `  cluster-init uninstall kubeadm-capo --kubeconfig ./existing.kubeconfig
   cluster-init uninstall kubeadm-capo --kubeconfig ./existing.kubeconfig --yes`,
 		Args: exactlyOne("ENVIRONMENT"),

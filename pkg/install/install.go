@@ -32,7 +32,8 @@ type Run struct {
 	cluster   *kube.Cluster // once it has answered
 	id        string        // of the cluster, see owned.ServesLabel
 	published content.Published
-	unchanged bool // after the last phase
+	others    string // the namespaces of others, see owned.NamespacesAnnotation
+	unchanged bool   // after the last phase
 }
 
 // New returns a run that has not observed anything yet.
@@ -68,7 +69,7 @@ func (r *Run) Phases() []pipeline.Phase {
 			Run: func(ctx context.Context, report pipeline.Reporter) error {
 				return r.flux().Install(ctx, r.cluster, report)
 			}},
-		{Name: "release", Title: "components", Timeout: r.Timeout, Run: r.release},
+		{Name: "release", Title: "components", Timeout: r.Timeout, Run: r.applyRelease},
 	}
 }
 
@@ -110,6 +111,9 @@ func (r *Run) values(ctx context.Context, report pipeline.Reporter) error {
 	}
 	last, err := rollout.LastAppliedValues(ctx, r.cluster)
 	if err != nil {
+		return err
+	}
+	if r.others, err = r.namespacesOfOthers(ctx); err != nil {
 		return err
 	}
 	env := r.Environment

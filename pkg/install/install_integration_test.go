@@ -71,9 +71,10 @@ func newRun(ctx context.Context, t *testing.T, sets ...string) (*Run, context.Co
 }
 
 func TestExistingClusters(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
 	t.Run("a cluster without components is accepted", accepts)
+	t.Run("a second run accepts the chart of a component", func(t *testing.T) { acceptsCharts(ctx, t) })
 	t.Run("components of another owner are refused", func(t *testing.T) { refusesComponents(ctx, t) })
 	t.Run("releases of others are refused", func(t *testing.T) { refusesReleases(ctx, t) })
 	t.Run("a cert-manager of another owner is used", func(t *testing.T) { adopts(ctx, t) })

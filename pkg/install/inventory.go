@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -22,24 +23,33 @@ import (
 // object is an object without its content. Secrets are never read.
 type object = *metav1.PartialObjectMetadata
 
-// names are the Kustomizations of the release. They outlive these in memory, for the proof at the end.
+// names are those of Kustomizations or HelmReleases.
 type names map[client.ObjectKey]bool
 
 // inventory is what `install` put into a cluster, by labels and field managers, and who else uses it.
 type inventory struct {
-	installed bool   // the cluster has the mark of this management cluster
+	mark      mark
+	installed bool   // the mark is that of this management cluster
 	of        string // the mark of another one
 	occupied  string // why a cluster without a mark is not free; empty: it is
-	names
-	kustomizations []kustomizev1.Kustomization
-	applied        []object // by any Kustomization of Flux
-	release        []object // made by Helm for the release, other than Kustomizations
-	inputs         []object // applied by install in Flux's namespace
-	flux           []object // applied by install as Flux
-	workload       []string // workload clusters
-	strangers      []string // objects of others that would be lost
-	fluxUsers      []string // other objects of Flux
-	served         []kube.Served
+	// removes and leaves are the Kustomizations of the release by what becomes of their objects. They include those
+	// that a killed uninstall has removed.
+	removes, leaves names
+	kustomizations  []kustomizev1.Kustomization
+	applied         []object // by any Kustomization of Flux
+	charts          names    // HelmReleases that components have applied
+	charted         []object // made by those
+	release         []object // made by Helm for the release, other than Kustomizations
+	inputs          []object // applied by install in Flux's namespace
+	flux            []object // applied by install as Flux
+	workload        []string // workload clusters
+	strangers       []stranger
+	fluxUsers       []string // other objects of Flux
+	orphans         []object // applied by Kustomizations that the release no longer has
+	byHelm          []string // namespaces that Helm created for charts
+	// inhabited are namespaces of the release in which others have something, and what
+	inhabited map[string]string
+	served    []kube.Served
 }
 
 const (
@@ -61,33 +71,41 @@ func ownRelease() client.ObjectKey {
 
 // inventory observes the cluster. It changes nothing, and fails if anything is not known.
 func (r *Removal) inventory(ctx context.Context) (inventory, error) {
-	found := inventory{names: names{}}
+	found := inventory{inhabited: map[string]string{}}
 	var err error
 	if found.served, err = r.cluster.Served(ctx); err != nil {
 		return found, fmt.Errorf("list the kinds that the cluster serves: %w", err)
+	}
+	if found.mark, err = readMark(ctx, r.cluster); err != nil {
+		return found, err
+	}
+	if found.removes, found.leaves, found.charts, err = found.mark.removal(); err != nil {
+		return found, err
 	}
 	list, err := flux.Kustomizations(ctx, r.cluster)
 	if err != nil && !apimeta.IsNoMatchError(err) {
 		return found, err
 	}
+	exist := names{}
 	for _, k := range list {
+		key := client.ObjectKeyFromObject(&k)
+		exist[key] = true
 		if rollout.Made(ownRelease(), &k) {
 			found.kustomizations = append(found.kustomizations, k)
-			found.names[client.ObjectKeyFromObject(&k)] = true
+			found.removes[key], found.leaves[key] = !stays(k), stays(k)
 		}
 	}
 	if found.applied, err = r.list(ctx, found.served, client.HasLabels{appliedByName}); err != nil {
 		return found, err
 	}
-	made, err := r.list(ctx, kube.InGroups(found.served, "", "fluxcd.io"),
-		client.MatchingLabels(rollout.ReleaseLabels()))
-	if err != nil {
-		return found, err
-	}
-	for _, o := range made {
-		if o.Kind != kustomizev1.KustomizationKind {
-			found.release = append(found.release, o)
+	for _, o := range found.applied {
+		by := applier(o)
+		if by.Namespace == flux.Namespace && !exist[by] && !found.removes[by] && !found.leaves[by] && !isCopy(o) {
+			found.orphans = append(found.orphans, o)
 		}
+	}
+	if err := r.readCharts(ctx, &found); err != nil {
+		return found, err
 	}
 	parts, err := r.list(ctx, found.served, client.MatchingLabels{partOf: "flux"})
 	if err != nil {
@@ -105,6 +123,27 @@ func (r *Removal) inventory(ctx context.Context) (inventory, error) {
 		return found, err
 	}
 	return found, r.readOthers(ctx, &found)
+}
+
+// readCharts reads what Helm made for the release, and for charts of components.
+func (r *Removal) readCharts(ctx context.Context, found *inventory) error {
+	for _, o := range found.remaining() {
+		if isHelmRelease(o) && !isCopy(o) {
+			found.charts[client.ObjectKeyFromObject(o)] = true
+		}
+	}
+	all, err := r.list(ctx, found.served, client.HasLabels{helmv2.GroupVersion.Group + "/name"})
+	for _, o := range all {
+		group := o.GroupVersionKind().Group
+		switch {
+		case found.charts[chartOf(o)]:
+			found.charted = append(found.charted, o)
+		case rollout.Made(ownRelease(), o) && o.Kind != kustomizev1.KustomizationKind &&
+			(group == "" || strings.HasSuffix(group, ".fluxcd.io")):
+			found.release = append(found.release, o)
+		}
+	}
+	return err
 }
 
 // inputs returns what install applied for the release, and the Secrets in which Helm keeps it. The Secrets of Flux's
@@ -151,67 +190,38 @@ func (r *Removal) list(ctx context.Context, kinds []kube.Served, options ...clie
 	return all, nil
 }
 
-// remaining returns what these Kustomizations have applied.
-func (i inventory) remaining(by names) []object {
-	return slices.DeleteFunc(slices.Clone(i.applied), func(o object) bool { return !by[applier(o)] })
+// remaining returns what the Kustomizations of the release have applied, without what stays.
+func (i inventory) remaining() []object {
+	return slices.DeleteFunc(slices.Clone(i.applied), func(o object) bool { return !i.removes[applier(o)] })
+}
+
+// lost returns what goes, and what keeps keeps of it.
+func (i inventory) lost() []object {
+	lost := slices.Concat(i.remaining(), i.charted, i.release)
+	if !i.fluxIsUsed() {
+		lost = append(lost, i.flux...)
+	}
+	return lost
 }
 
 // isOurs reports whether install made an object, or something that install made did.
 func (i inventory) isOurs(o object) bool {
-	return i.names[applier(o)] || rollout.Made(ownRelease(), o) ||
+	by := applier(o)
+	return !isCopy(o) && (i.removes[by] || i.leaves[by] || i.charts[chartOf(o)] || rollout.Made(ownRelease(), o)) ||
 		appliedByUs(o) && (o.GetNamespace() == flux.Namespace || o.GetLabels()[partOf] == "flux")
 }
 
-// keeps reports whether an object stays although install applied it: a namespace that every cluster has, or that had
-// another owner before, and what the cluster's own nodes need.
+// keeps reports whether an object stays although it has the labels of what goes: a namespace that every cluster has, or
+// that is of others too, copies, and what Helm leaves.
 func (i inventory) keeps(o object) bool {
-	if o.Kind == "Namespace" {
-		return isSystem(o.Name) || !onlyManagedByUs(o)
-	}
-	for _, k := range i.kustomizations {
-		if applier(o) == client.ObjectKeyFromObject(&k) {
-			return stays(k)
-		}
-	}
-	return false
+	return i.leaves[applier(o)] || isCopy(o) || i.charts[chartOf(o)] && isLeftByHelm(o) ||
+		o.Kind == "Namespace" && (isSystem(o.Name) || i.shared(o) != "")
 }
 
 // stays reports whether the objects of a Kustomization stay: the network of pods, the cloud controller and volumes are
 // never removed from nodes that use them, and objects in another cluster are not removed from here.
 func stays(k kustomizev1.Kustomization) bool {
 	return k.Spec.KubeConfig != nil || !k.Spec.Prune && k.Labels[owned.ComponentLabel] != ""
-}
-
-func isSystem(namespace string) bool {
-	return namespace == "default" || strings.HasPrefix(namespace, "kube-")
-}
-
-// onlyManagedByUs reports whether only this program, Flux and Kubernetes have written an object.
-func onlyManagedByUs(o object) bool {
-	return !slices.ContainsFunc(o.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
-		return f.Subresource == "" && !slices.Contains([]string{kube.FieldOwner, "kustomize-controller",
-			"helm-controller", "kube-controller-manager", "kube-apiserver"}, f.Manager)
-	})
-}
-
-// stays describes what the run leaves in the cluster.
-func (i inventory) stays() []string {
-	var all []string
-	for _, k := range i.kustomizations {
-		if stays(k) {
-			all = append(all, "the objects of component "+k.Name+": the cluster's own nodes use them")
-		}
-	}
-	for _, o := range slices.Concat(i.remaining(i.names), i.release, i.flux) {
-		if o.Kind == "Namespace" && !isSystem(o.Name) && !onlyManagedByUs(o) {
-			all = append(all, "Namespace "+o.Name+": another owner created or changed it")
-		}
-	}
-	if i.fluxIsUsed() {
-		all = append(all, "Flux: it is used by "+abbreviatedNames(i.fluxUsers))
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 func (i inventory) fluxIsUsed() bool { return len(i.fluxUsers) > 0 }

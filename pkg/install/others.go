@@ -5,17 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
-	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
@@ -24,7 +21,7 @@ import (
 
 // readOwner reads whose management cluster it is.
 func (r *Removal) readOwner(ctx context.Context, found *inventory) error {
-	of, err := rollout.Installed(ctx, r.cluster)
+	of, err := r.installedAs(ctx, found.mark)
 	if err != nil {
 		return err
 	}
@@ -53,10 +50,25 @@ func (r *Removal) readOwner(ctx context.Context, found *inventory) error {
 		found.occupied = "the cluster has values of the management cluster " + by + " that install did not store"
 	case exists:
 		found.occupied = fmt.Sprintf("HelmRelease %s was not created by cluster-init install", ownRelease())
-	case len(found.flux) > 0:
+	case slices.ContainsFunc(found.flux, func(o object) bool { return o.Kind != "Namespace" }):
 		found.occupied = "the cluster has Flux of cluster-init, and no release: a run of up or install is not finished"
 	}
 	return nil
+}
+
+// installedAs returns which management cluster the cluster is, by the mark. While the namespace of Flux is being
+// deleted, with the mark in it, that namespace says so.
+func (r *Removal) installedAs(ctx context.Context, m mark) (string, error) {
+	if m.ConfigMap != nil && m.Annotations[owned.InstalledAnnotation] != "" {
+		return m.Annotations[owned.InstalledAnnotation], nil
+	}
+	namespace := &corev1.Namespace{}
+	namespace.Name = flux.Namespace
+	exists, err := r.cluster.Exists(ctx, namespace)
+	if err != nil || !exists || namespace.DeletionTimestamp == nil {
+		return "", err
+	}
+	return namespace.Annotations[owned.RemovalAnnotation], nil
 }
 
 // readOthers reads who else needs what would be deleted.
@@ -65,19 +77,17 @@ func (r *Removal) readOthers(ctx context.Context, found *inventory) error {
 	if found.workload, err = r.workloadClusters(ctx); err != nil {
 		return err
 	}
-	users, err := r.instances(ctx, *found, found.flux)
+	all, err := r.collected(ctx, *found, found.lost())
 	if err != nil {
 		return err
 	}
-	for _, o := range users {
+	found.readNamespaces(all)
+	for _, o := range found.instances(all, found.flux) {
 		found.fluxUsers = append(found.fluxUsers, called(o))
 	}
 	slices.Sort(found.fluxUsers)
-	lost := slices.Concat(found.remaining(found.names), found.release)
-	if !found.fluxIsUsed() {
-		lost = append(lost, found.flux...)
-	}
-	found.strangers, err = r.strangers(ctx, *found, lost)
+	using, err := r.usingStrangers(ctx, *found, found.lost())
+	found.strangers = unique(append(found.deletedStrangers(all, found.lost()), using...))
 	return err
 }
 
@@ -101,64 +111,6 @@ func (r *Removal) workloadClusters(ctx context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(unique)), nil
 }
 
-// strangers returns the objects of others that would be lost with these objects: all of a kind whose definition goes,
-// and what runs or stores data in a namespace that goes.
-func (r *Removal) strangers(ctx context.Context, found inventory, lost []object) ([]string, error) {
-	all, err := r.instances(ctx, found, lost)
-	if err != nil {
-		return nil, err
-	}
-	kinds := slices.DeleteFunc(slices.Clone(found.served), func(s kube.Served) bool {
-		return !slices.Contains([]string{"deployments.apps", "statefulsets.apps", "daemonsets.apps", "jobs.batch",
-			"cronjobs.batch", "persistentvolumeclaims", "pods"}, s.Resource.GroupResource().String())
-	})
-	for _, namespace := range lost {
-		if namespace.Kind != "Namespace" || found.keeps(namespace) {
-			continue
-		}
-		in, err := r.list(ctx, kinds, client.InNamespace(namespace.Name))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, slices.DeleteFunc(in, func(o object) bool { return len(o.GetOwnerReferences()) > 0 })...)
-	}
-	var names []string
-	for _, o := range all {
-		if !found.isOurs(o) {
-			names = append(names, called(o))
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
-}
-
-// instances returns the objects of others of the kinds that the definitions among some objects define.
-func (r *Removal) instances(ctx context.Context, found inventory, among []object) ([]object, error) {
-	defined := map[string]bool{}
-	for _, o := range among {
-		if o.Kind == crdKind().Kind && !found.keeps(o) {
-			defined[o.Name] = true
-		}
-	}
-	all, err := r.list(ctx, slices.DeleteFunc(slices.Clone(found.served), func(s kube.Served) bool {
-		return !defined[s.Resource.GroupResource().String()]
-	}))
-	return slices.DeleteFunc(all, func(o object) bool {
-		// the provider for AWS creates it again and again
-		isDefault := o.Kind == "AWSClusterControllerIdentity" && o.Name == "default"
-		return isDefault || found.isOurs(o) || isPart(o)
-	}), err
-}
-
-// isPart reports whether an object belongs to one of a kind that Kubernetes does not have, which counts in its place.
-// That of an Ingress, for example a Certificate, counts itself.
-func isPart(o object) bool {
-	return slices.ContainsFunc(o.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
-		group, _, _ := strings.Cut(owner.APIVersion, "/")
-		return isCustomGroup(group)
-	})
-}
-
 // judgeRemoval refuses a cluster from which nothing may be taken. The first rule that applies decides.
 func judgeRemoval(i inventory, of clusters.Subject) error {
 	switch {
@@ -178,9 +130,9 @@ func judgeRemoval(i inventory, of clusters.Subject) error {
 			i.workload[0]+" --in "+of.Argument+" --kubeconfig "+oneline.Shell(of.KubeconfigPath)+
 			". Or move them to another management cluster (clusterctl move).")
 	case len(i.strangers) > 0:
-		return fault.New(fault.CleanupRefused, "objects of other owners would be deleted with "+
-			"CustomResourceDefinitions or namespaces: "+abbreviatedNames(i.strangers)+"; nothing was deleted",
-			"Delete or move them first, with the tools that created them.")
+		return fault.New(fault.CleanupRefused, "objects of other owners would be deleted, or need what would be: "+
+			strangerNames(i.strangers)+"; nothing was deleted",
+			"Move them elsewhere. If nobody needs them, delete them: "+deletion(i.strangers, of.KubeconfigPath))
 	}
 	return nil
 }

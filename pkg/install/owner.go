@@ -7,10 +7,8 @@ import (
 	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
-	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -103,7 +101,7 @@ func (r *Run) checkForeign(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made, err := r.kustomizations(ctx)
+	made, err := r.made(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,7 +119,12 @@ func (r *Run) checkForeign(ctx context.Context) error {
 				return fmt.Errorf("list the Deployments of %s: %w", namespace, err)
 			}
 			for i := range list.Items {
-				if !made.applied(&list.Items[i]) {
+				list.Items[i].SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+				ours, err := r.appliedOrOwned(ctx, made, &list.Items[i])
+				if err != nil {
+					return fmt.Errorf("find the owner of Deployment %s/%s: %w", namespace, list.Items[i].Name, err)
+				}
+				if !ours {
 					found = append(found, "Deployment "+namespace+"/"+list.Items[i].Name)
 				}
 			}
@@ -180,28 +183,6 @@ func appliedByUs(o metav1.Object) bool {
 	return slices.ContainsFunc(o.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
 		return f.Manager == kube.FieldOwner && f.Operation == metav1.ManagedFieldsOperationApply
 	})
-}
-
-// made are the names of the Kustomizations that the release of the cluster made.
-type made map[string]bool
-
-func (r *Run) kustomizations(ctx context.Context) (made, error) {
-	list := metadataList(kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind))
-	err := r.cluster.List(ctx, list, client.InNamespace(flux.Namespace), client.MatchingLabels(rollout.ReleaseLabels()))
-	names := made{}
-	for _, k := range list.Items {
-		names[k.Name] = true
-	}
-	if apimeta.IsNoMatchError(err) {
-		return names, nil
-	}
-	return names, err
-}
-
-// applied reports whether one of the Kustomizations has applied an object.
-func (m made) applied(o metav1.Object) bool {
-	labels, group := o.GetLabels(), kustomizev1.GroupVersion.Group
-	return labels[group+"/namespace"] == flux.Namespace && m[labels[group+"/name"]]
 }
 
 // namespacesOf returns the namespaces of a component, without those that every cluster has.

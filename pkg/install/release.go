@@ -16,15 +16,21 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// release applies the release, and waits until its components are ready. It requests a reconciliation also if nothing
-// differs: an earlier run may have been killed before its request.
-func (r *Run) release(ctx context.Context, report pipeline.Reporter) error {
-	release := rollout.Release{Environment: r.Environment, Source: r.Source, Published: r.published,
-		Phase: environment.Management}
+// release returns the release that this run applies.
+func (r *Run) release() rollout.Release {
+	return rollout.Release{Environment: r.Environment, Source: r.Source, Published: r.published,
+		Phase: environment.Management, Annotations: map[string]string{owned.NamespacesAnnotation: r.others}}
+}
+
+// applyRelease applies the release, and waits until its components are ready. It requests a reconciliation also if
+// nothing differs: an earlier run may have been killed before its request.
+func (r *Run) applyRelease(ctx context.Context, report pipeline.Reporter) error {
+	release := r.release()
 	before, err := r.applied(ctx)
 	if err != nil {
 		return err
@@ -39,7 +45,11 @@ func (r *Run) release(ctx context.Context, report pipeline.Reporter) error {
 	}
 	after, err := r.applied(ctx)
 	r.unchanged = maps.Equal(before, after)
-	return err
+	if err != nil {
+		return err
+	}
+	// the record of an uninstall that this run has undone
+	return annotate(ctx, r.cluster, newMark(), owned.RemovalAnnotation, "")
 }
 
 // applied returns what Flux has applied of the release: generations, and the revisions in the status of each object.

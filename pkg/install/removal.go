@@ -9,14 +9,11 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -25,6 +22,9 @@ import (
 // removeComponents suspends the release, which would undo the rest, and then removes one component after the other,
 // each before those that it depends on. The Kustomization of a component goes last: it records what is left to do.
 func (r *Removal) removeComponents(ctx context.Context, found inventory, report pipeline.Reporter) error {
+	if err := r.begin(ctx, found); err != nil {
+		return err
+	}
 	release := metadataOf(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind))
 	release.Namespace, release.Name = ownRelease().Namespace, ownRelease().Name
 	all := []client.Object{release}
@@ -38,6 +38,11 @@ func (r *Removal) removeComponents(ctx context.Context, found inventory, report 
 		err := r.cluster.Patch(ctx, o, client.RawPatch(types.MergePatchType, patch))
 		if client.IgnoreNotFound(err) != nil && !apimeta.IsNoMatchError(err) {
 			return fmt.Errorf("suspend %s: %w", client.ObjectKeyFromObject(o), err)
+		}
+	}
+	for _, key := range found.withoutKustomization() { // an earlier run removed it: another process recreated objects
+		if err := r.removeApplied(ctx, found, key, report); err != nil {
+			return err
 		}
 	}
 	for _, k := range dependentsFirst(found.kustomizations) {
@@ -54,7 +59,7 @@ func (r *Removal) removeComponent(ctx context.Context, found inventory, k kustom
 	report pipeline.Reporter) error {
 	key := client.ObjectKeyFromObject(&k)
 	if stays(k) {
-		delete(r.names, key)
+		report.Progress("leaving the objects of component %s", k.Name)
 	} else if err := r.removeApplied(ctx, found, key, report); err != nil {
 		return err
 	}
@@ -114,10 +119,14 @@ func (r *Removal) removeInOrder(ctx context.Context, found inventory, objects []
 			list, err := r.list(ctx, kinds, selector)
 			return slices.DeleteFunc(list, func(o object) bool { return !goes(o) }), err
 		}
-		if stage.last {
+		// the end of a HelmRelease ends what its chart made
+		if stage.last || slices.ContainsFunc(objects, func(o object) bool { return stage.is(o) && isHelmRelease(o) }) {
 			now, err := find(ctx)
 			if err != nil {
 				return err
+			}
+			if !stage.last {
+				now = found.charted
 			}
 			if err := r.checkStrangers(ctx, found, now); err != nil {
 				return err
@@ -139,9 +148,12 @@ func (r *Removal) checkStrangers(ctx context.Context, found inventory, lost []ob
 	if found.workload, err = r.workloadClusters(ctx); err != nil {
 		return err
 	}
-	if found.strangers, err = r.strangers(ctx, found, lost); err != nil {
+	all, err := r.collected(ctx, found, lost)
+	if err != nil {
 		return err
 	}
+	found.readNamespaces(all) // a namespace in which others have put something since stays
+	found.strangers = unique(found.deletedStrangers(all, lost))
 	return judgeRemoval(found, r.Subject)
 }
 
@@ -174,6 +186,21 @@ func dependentsFirst(all []kustomizev1.Kustomization) []kustomizev1.Kustomizatio
 	return ordered
 }
 
+// withoutKustomization returns the names of what an earlier run has removed.
+func (i inventory) withoutKustomization() []client.ObjectKey {
+	var gone []client.ObjectKey
+	for key, goes := range i.removes {
+		exists := slices.ContainsFunc(i.kustomizations, func(k kustomizev1.Kustomization) bool {
+			return client.ObjectKeyFromObject(&k) == key
+		})
+		if goes && !exists {
+			gone = append(gone, key)
+		}
+	}
+	slices.SortFunc(gone, func(a, b client.ObjectKey) int { return strings.Compare(a.String(), b.String()) })
+	return gone
+}
+
 // isNeeded reports whether one of all depends on a Kustomization.
 func isNeeded(k kustomizev1.Kustomization, all []kustomizev1.Kustomization) bool {
 	for _, other := range all {
@@ -185,67 +212,6 @@ func isNeeded(k kustomizev1.Kustomization, all []kustomizev1.Kustomization) bool
 		}
 	}
 	return false
-}
-
-// removeRelease deletes what Helm made for the release, its values but for the mark, and its source.
-func (r *Removal) removeRelease(ctx context.Context, found inventory, report pipeline.Reporter) error {
-	// an upgrade that was at work when the release was suspended may have restored components
-	if err := r.removeComponents(ctx, found, report); err != nil {
-		return err
-	}
-	err := r.removeInOrder(ctx, found, found.release, "the release", client.MatchingLabels{
-		helmv2.GroupVersion.Group + "/name":      ownRelease().Name,
-		helmv2.GroupVersion.Group + "/namespace": ownRelease().Namespace}, report)
-	if err != nil {
-		return err
-	}
-	return r.remove(ctx, "the HelmRelease, its values and its source", report, func(ctx context.Context) ([]object,
-		error) {
-		return r.inputs(ctx, found.served)
-	})
-}
-
-// removeFlux deletes Flux, unless another owner uses it, and then the mark of the cluster.
-func (r *Removal) removeFlux(ctx context.Context, found inventory, report pipeline.Reporter) error {
-	if err := r.removeComponents(ctx, found, report); err != nil { // as in removeRelease
-		return err
-	}
-	if found.fluxIsUsed() {
-		return r.removeMark(ctx)
-	}
-	var namespaces, rest []object
-	for _, o := range found.flux {
-		if o.Kind == "Namespace" {
-			namespaces = append(namespaces, o)
-		} else {
-			rest = append(rest, o)
-		}
-	}
-	selector := client.MatchingLabels{partOf: "flux"}
-	if err := r.removeInOrder(ctx, found, rest, "Flux", selector, report); err != nil {
-		return err
-	}
-	for _, name := range flux.PodSecrets() {
-		secret := &corev1.Secret{}
-		secret.Namespace, secret.Name = ownRelease().Namespace, name
-		if err := client.IgnoreNotFound(r.cluster.Delete(ctx, secret)); err != nil {
-			return fmt.Errorf("delete the Secret %s of Flux: %w", name, err)
-		}
-	}
-	// its namespace holds the mark, which thus goes at the very end
-	if err := r.removeInOrder(ctx, found, namespaces, "Flux", selector, report); err != nil {
-		return err
-	}
-	return r.removeMark(ctx)
-}
-
-func (r *Removal) removeMark(ctx context.Context) error {
-	mark := &corev1.ConfigMap{}
-	mark.Namespace, mark.Name = environment.Namespace, environment.ValuesName
-	if err := client.IgnoreNotFound(r.cluster.Delete(ctx, mark)); err != nil {
-		return fmt.Errorf("delete the ConfigMap %s/%s: %w", mark.Namespace, mark.Name, err)
-	}
-	return nil
 }
 
 // remove deletes what find finds, until it finds nothing. It reports what it waits for when that changes, and after

@@ -48,12 +48,8 @@ func (r *Removal) Plan(ctx context.Context) (RemovalPlan, error) {
 	for _, k := range dependentsFirst(found.kustomizations) {
 		p.Components = append(p.Components, k.Name)
 	}
-	p.Flux = len(found.flux) > 0 && !found.fluxIsUsed()
-	lost := slices.Concat(found.remaining(found.names), found.release)
-	if p.Flux {
-		lost = append(lost, found.flux...)
-	}
-	for _, o := range lost {
+	p.Flux = !found.fluxIsUsed() && slices.ContainsFunc(found.flux, func(o object) bool { return !found.keeps(o) })
+	for _, o := range found.lost() {
 		switch {
 		case found.keeps(o):
 		case o.Kind == "Namespace":

@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
@@ -25,25 +26,27 @@ type Removal struct {
 	world   *clusters.World
 	cluster *kube.Cluster // once it has answered
 	id      string        // of the cluster, see owned.ServesLabel
-	names   names         // of this run's first inventory, without what stays
-	left    []string      // what stays, by that inventory
+	left    []string      // what stays, by this run's first inventory
+	// collection is how long the garbage collector may take for objects whose owners are gone
+	collection time.Duration
 }
 
 // NewRemoval returns a run that has not observed anything yet.
 func NewRemoval(o RemovalOptions, p clusters.Parts) *Removal {
-	return &Removal{RemovalOptions: o, world: clusters.New(o.Subject, p)}
+	return &Removal{RemovalOptions: o, world: clusters.New(o.Subject, p), collection: 30 * time.Second}
 }
 
-// Phases returns the phases of `uninstall`, in order. Each can run again: what it deletes last records that it has not
-// finished.
+// Phases returns the phases of `uninstall`, in order. Each can run again: the mark, which goes after the proof, records
+// that the run has not finished.
 func (r *Removal) Phases() []pipeline.Phase {
 	short := 10 * time.Minute
 	return []pipeline.Phase{
 		{Name: "look", Title: "check the cluster", Timeout: 5 * time.Minute, Looks: true, Run: r.look},
 		{Name: "components", Title: "components", Timeout: r.Timeout, Run: r.inPlace(r.removeComponents)},
 		{Name: "release", Title: "release", Timeout: short, Run: r.inPlace(r.removeRelease)},
-		{Name: "flux", Title: "Flux and the values", Timeout: short, Run: r.inPlace(r.removeFlux)},
+		{Name: "flux", Title: "Flux", Timeout: short, Run: r.inPlace(r.removeFlux)},
 		{Name: "proof", Title: "inventory", Timeout: short, Run: r.prove},
+		{Name: "mark", Title: "the mark of the cluster", Timeout: short, Run: r.inPlace(r.removeMark)},
 		{Name: "registry", Title: "registry", Timeout: short, Run: r.removeRegistry},
 	}
 }
@@ -79,7 +82,7 @@ func (r *Removal) look(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	r.names, r.left = found.names, found.stays()
+	r.left = found.stays()
 	report.Progress("the cluster at %s has %d components of %s", r.cluster.Config.Host, len(found.kustomizations),
 		r.Cluster)
 	return nil
@@ -112,29 +115,16 @@ func (r *Removal) judged(ctx context.Context) (inventory, error) {
 	return found, judgeRemoval(found, r.Subject)
 }
 
-// prove fails if the cluster still has something that install put there.
+// prove fails if the cluster still has something that install put there, and names what stays.
 func (r *Removal) prove(ctx context.Context, report pipeline.Reporter) error {
-	if err := r.connect(ctx); err != nil {
-		return err
-	}
-	found, err := r.inventory(ctx)
+	found, err := r.judged(ctx)
 	if err != nil {
 		return err
 	}
-	var left []object
-	for _, o := range append(found.remaining(r.names), found.inputs...) {
-		if !found.keeps(o) {
-			left = append(left, o)
-		}
+	if err := found.prove(); err != nil {
+		return err
 	}
-	if !found.fluxIsUsed() {
-		left = append(left, found.flux...)
-	}
-	if len(left) > 0 {
-		return fault.Retryable(fmt.Errorf("still in the cluster: %s", abbreviated(left)), fault.CleanupFailed,
-			"Run the same command again: another process recreated it.")
-	}
-	report.Progress("nothing of %s is left in the cluster", r.Cluster)
+	r.left = slices.Compact(slices.Sorted(slices.Values(append(r.left, found.stays()...))))
 	for _, what := range r.left {
 		report.Warn("left in the cluster: %s", what)
 	}

@@ -36,8 +36,10 @@ func uninstalls(ctx context.Context, t *testing.T) {
 	go finalizeNamespaces(ctx)
 	run, leased := newRun(ctx, t)
 	newRemoval := func() *Removal {
-		return NewRemoval(RemovalOptions{Subject: run.Subject, Heartbeat: time.Minute,
+		r := NewRemoval(RemovalOptions{Subject: run.Subject, Heartbeat: time.Minute,
 			Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Patience: time.Minute}}, run.world.Parts)
+		r.collection = 2 * time.Second
+		return r
 	}
 	plan := func() (RemovalPlan, error) { return newRemoval().Plan(ctx) }
 	refused := func(when string, code fault.Code, says string) {
@@ -55,6 +57,7 @@ func uninstalls(ctx context.Context, t *testing.T) {
 		Name: environment.ValuesName}})
 	refused("Flux without a release", fault.ClusterForeign, "a run of up or install is not finished")
 	putRelease(ctx, leased, t, run)
+	putOthers(ctx, t)
 	run.world.Leases.ReleaseAll()
 
 	other := newRemoval()
@@ -73,9 +76,16 @@ func uninstalls(ctx context.Context, t *testing.T) {
 		Name: "theirs", UID: "1"}})
 	part := stranger.DeepCopy()
 	part.SetName("part")
+	ours := stranger.DeepCopy()
+	ours.SetNamespace("gadgets")
+	ours.SetName("ours")
+	if exists, err := shared.Client.Exists(ctx, ours); err != nil || !exists {
+		t.Fatalf("an object of a component: %t, %v", exists, err)
+	}
 	part.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "example.org/v1", Kind: "Gadget", Name: "ours",
-		UID: "2"}})
+		UID: ours.GetUID()}})
 	shared.Create(ctx, t, stranger, part)
+	go collectGarbage(ctx, part, ours)
 	refused("an object of a kind that goes", fault.CleanupRefused, "Gadget default/theirs; nothing")
 	shared.Remove(ctx, t, stranger)
 	claim := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "gadgets", Name: "theirs"},
@@ -85,6 +95,7 @@ func uninstalls(ctx context.Context, t *testing.T) {
 	if err := shared.Client.Delete(ctx, claim, client.GracePeriodSeconds(0)); err != nil {
 		t.Fatal(err)
 	}
+	refusesDependents(ctx, t, plan)
 
 	p, err := plan()
 	if err != nil {
@@ -95,17 +106,22 @@ func uninstalls(ctx context.Context, t *testing.T) {
 		t.Errorf("planned %+v, want components %v", p, want)
 	}
 	if all := strings.Join(p.Stays, "\n"); !strings.Contains(all, "component cni") || !strings.Contains(all,
-		"Namespace before") {
+		"Namespace before: it was there before install") ||
+		!strings.Contains(all, "Namespace earlier: it was there before install") ||
+		!strings.Contains(all, "Namespace inhabited: ConfigMap inhabited/notes of another owner is in it") ||
+		!strings.Contains(all, "what component disabled applied, which the release no longer has: "+
+			"ConfigMap default/orphan") {
 		t.Errorf("stays: %q", p.Stays)
 	}
 
 	// it is interrupted in each phase, and run again
 	for _, phase := range newRemoval().Phases() {
+		if phase.Name == "mark" {
+			break
+		}
 		_ = remove(ctx, newRemoval(), run, phase.Name)
 	}
-	if err := remove(ctx, newRemoval(), run, ""); err != nil {
-		t.Fatal(err)
-	}
+	finishesRemoval(ctx, t, run, newRemoval)
 	gone := map[string]client.Object{"the mark": &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: environment.Namespace, Name: environment.ValuesName}}}
 	for _, name := range []string{flux.Namespace, "gadgets"} {
@@ -123,7 +139,13 @@ func uninstalls(ctx context.Context, t *testing.T) {
 		}
 	}
 	for what, o := range map[string]client.Object{
-		"a namespace that was there before": &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "before"}},
+		"a namespace that was there before":     &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "before"}},
+		"a namespace of which Flux alone knows": &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "earlier"}},
+		"a namespace with something of others":  &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "inhabited"}},
+		"what is in it": &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "inhabited",
+			Name: "notes"}},
+		"a copy": &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default",
+			Name: "copy"}},
 		"the network of the nodes": &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default",
 			Name: "cni"}},
 	} {
@@ -139,30 +161,76 @@ func uninstalls(ctx context.Context, t *testing.T) {
 // putRelease makes what install and Flux would: two components, of which the second needs the first, and the network.
 func putRelease(ctx, leased context.Context, t *testing.T, run *Run) {
 	t.Helper()
+	shared.Namespaces(ctx, t, "before", "earlier")
 	run.cluster = shared.Client
 	if err := run.values(leased, &pipeline.Notes{}); err != nil {
 		t.Fatal(err)
 	}
-	release := rollout.Release{Environment: run.Environment, Source: run.Source, Phase: environment.Management}
+	release := run.release()
 	if _, err := release.Apply(ctx, run.cluster, clusters.Suspension(run.cluster, run.Scope), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	shared.DefineCluster(ctx, t)
-	shared.Namespaces(ctx, t, "before")
-	putComponent(ctx, t, "first", true, "",
+	putComponent(ctx, t, "first", true, "", append(providedObjects(),
 		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"gadgets"}}`,
 		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"before"}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"earlier"}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"inhabited"}}`,
 		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}}`,
 		`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"gadgets","namespace":"gadgets"}}`,
 		`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
 		"metadata":{"name":"gadgets.example.org"},"spec":{"group":"example.org","scope":"Namespaced",
 		"names":{"kind":"Gadget","listKind":"GadgetList","plural":"gadgets","singular":"gadget"},"versions":[{"name":"v1",
 		"served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",
-		"x-kubernetes-preserve-unknown-fields":true}}}]}}`)
+		"x-kubernetes-preserve-unknown-fields":true}}}]}}`)...)
 	putComponent(ctx, t, "second", true, "first",
 		`{"apiVersion":"example.org/v1","kind":"Gadget","metadata":{"name":"ours","namespace":"gadgets"}}`)
 	putComponent(ctx, t, "cni", false, "",
 		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"cni","namespace":"default"}}`)
+}
+
+// putOthers puts things of others where the release is, and does what the real kustomize-controller does: it forgets
+// that kubectl has created a namespace.
+func putOthers(ctx context.Context, t *testing.T) {
+	t.Helper()
+	earlier := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "earlier"}}
+	if exists, err := shared.Client.Exists(ctx, earlier); err != nil || !exists {
+		t.Fatalf("a namespace that was there before: %t, %v", exists, err)
+	}
+	earlier.ManagedFields = slices.DeleteFunc(earlier.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager != "kustomize-controller"
+	})
+	shared.Update(ctx, t, earlier)
+	if earlier.ManagedFields == nil || !onlyManagedByUs(metadataOfNamespace(earlier)) {
+		t.Fatalf("the namespace has other managers: %v", earlier.ManagedFields)
+	}
+	copied := map[string]string{appliedByName: "second", appliedByNamespace: flux.Namespace}
+	removed := map[string]string{appliedByName: "disabled", appliedByNamespace: flux.Namespace}
+	notes := func(namespace, name string, labels map[string]string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels}}
+	}
+	shared.Create(ctx, t, notes("inhabited", "notes", nil), notes("default", "copy", copied),
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "gadgets", Name: "serving",
+			Annotations: map[string]string{"cert-manager.io/certificate-name": "serving"}}})
+	var namespaces corev1.NamespaceList
+	if err := shared.Client.List(ctx, &namespaces); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range namespaces.Items {
+		if !strings.HasPrefix(n.Name, "kube-") { // a controller of others may make an object in each namespace
+			shared.Create(ctx, t, notes(n.Name, "replicated", nil))
+		}
+	}
+	orphan := notes("default", "orphan", removed)
+	if err := shared.Client.Create(ctx, orphan, client.FieldOwner("kustomize-controller")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func metadataOfNamespace(n *corev1.Namespace) object {
+	o := metadataOf(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	o.ObjectMeta = n.ObjectMeta
+	return o
 }
 
 // putComponent creates a Kustomization of the release, and applies objects as Flux would for it.
@@ -176,7 +244,9 @@ func putComponent(ctx context.Context, t *testing.T, name string, prune bool, de
 	if dependsOn != "" {
 		k.Spec.DependsOn = []kustomizev1.DependencyReference{{Name: dependsOn}}
 	}
-	shared.Create(ctx, t, k)
+	if err := shared.Client.Create(ctx, k, client.FieldOwner("helm-controller")); err != nil {
+		t.Fatal(err)
+	}
 	for _, text := range objects {
 		o := &unstructured.Unstructured{}
 		if err := o.UnmarshalJSON([]byte(text)); err != nil {
@@ -232,6 +302,16 @@ type stopping struct {
 }
 
 func (s stopping) Waiting(string, []event.Object) { s.stop() }
+
+// collectGarbage does what another one does: it deletes a part once its owner is gone.
+func collectGarbage(ctx context.Context, part, owner *unstructured.Unstructured) {
+	for exists := true; exists && ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
+		if found, err := shared.Client.Exists(ctx, owner.DeepCopy()); err == nil {
+			exists = found
+		}
+	}
+	_ = shared.Client.Delete(ctx, part)
+}
 
 // finalizeNamespaces does what a controller of Kubernetes does, which the server lacks: it empties namespaces that are
 // being deleted, and ends them.

@@ -50,6 +50,13 @@ const (
 	// InstalledAnnotation is on the ConfigMap with the values of a cluster that `install` made a management cluster.
 	// Its value is that of SuspendedAnnotation. Such a cluster holds no Cluster of its own.
 	InstalledAnnotation = "cluster-init.io/installed"
+	// NamespacesAnnotation is on the same ConfigMap of such a cluster. It lists the namespaces that others made,
+	// separated by commas: `uninstall` never deletes them.
+	NamespacesAnnotation = "cluster-init.io/namespaces-of-others"
+	// RemovalAnnotation is on the same ConfigMap from the begin of an `uninstall` to its end. It names, as JSON, what
+	// the uninstall removes, so that a later run finds what a killed one has left. On the namespace of Flux, which is
+	// deleted last, its value is that of InstalledAnnotation.
+	RemovalAnnotation = "cluster-init.io/uninstall"
 	// WokenAnnotation is set and removed at once: the change makes a controller reconcile the object.
 	WokenAnnotation = "cluster-init.io/woken"
 

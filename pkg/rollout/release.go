@@ -3,6 +3,7 @@ package rollout
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -26,6 +27,8 @@ type Release struct {
 	Definition bool
 	// ProvidersOnly is for a bootstrap cluster that installs nothing else in the management cluster.
 	ProvidersOnly bool
+	// Annotations are further ones of the ConfigMap with the values.
+	Annotations map[string]string
 }
 
 // values are the chart values that cluster-init itself decides. They override all others.
@@ -58,6 +61,7 @@ func (r Release) objects() ([]client.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(values.Values.Annotations, r.Annotations)
 	objects := []client.Object{values.Values, values.Secrets, values.InfraSecrets}
 	spec := flux.Release{FromGit: r.Source.Kind == source.Git, Values: r.values()}
 	if own := r.Environment.PhaseValues(r.Phase); own != nil {
