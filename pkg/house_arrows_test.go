@@ -156,7 +156,7 @@ var arrows = map[string]rule{
 		"an existing cluster gets Flux and a release as a cluster of `up` does, with the parts of that; uninstall refuses " +
 			"while there are workload clusters, and ends with a cleanup"},
 	"workload": {[]string{"capi", "clusters", "definitions", "environment", "fault", "flux", "health", "kube", "owned",
-		"pipeline", "rollout"},
+		"pipeline", "readiness", "rollout"},
 		"a workload cluster is a release in a management cluster that somebody else has found"},
 	"status": {[]string{"capi", "clusters", "environment", "fault", "flux", "health", "kube", "oneline", "readiness",
 		"rollout", "up", "workload"},

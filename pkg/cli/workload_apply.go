@@ -79,7 +79,7 @@ func (o *workloadApplyOptions) run(ctx context.Context, name string) error {
 		cluster := workload.Cluster{Environment: env, Machines: known.Ranges(env),
 			Self:   workload.Key{Namespace: looking.Namespace, Name: looking.Cluster},
 			Follow: rollout.Options{Heartbeat: 15 * time.Second, Now: time.Now, Kinds: makes.Kinds()}}
-		cluster.Settled = o.known.learnOf
+		cluster.Settled, cluster.Argument = o.known.learnOf, looking.Argument
 		world, folder := leasedBy(looking, cluster.Key())
 		message := "The workload cluster " + cluster.Key().String() + " is ready."
 		return &phaseRun{folder: folder, accepted: func() { sink.begin(env) },

@@ -21,6 +21,7 @@ import (
 type Cluster struct {
 	Management  *kube.Cluster
 	Self        Key                      // the management cluster's own Cluster
+	Argument    string                   // names the environment of the management cluster in hints
 	Environment *environment.Environment // loaded with Options.Workload
 	Machines    []environment.Range      // the networks of its machines
 	Follow      rollout.Options

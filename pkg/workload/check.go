@@ -33,7 +33,7 @@ func (c Cluster) Check(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	return fault.Join(c.Environment.CheckKubernetesVersion(), c.checkName(ctx), c.checkProviders(ctx),
-		c.checkNetworks(ctx, self, report), c.checkContent(ctx))
+		c.checkControllers(ctx), c.checkNetworks(ctx, self, report), c.checkContent(ctx))
 }
 
 // checkManagement refuses a management cluster that does not hold its own definition, or is not ready. It returns its
