@@ -63,11 +63,11 @@ test: $(if $(CI),compiler browser test-docs)
 	CGO_ENABLED=0 $(FAST) $(GO) test $(TEST) ./pkg/environment)
 
 ## test-capa: kubeadm-capa with the real controllers of Cluster API and its AWS provider
-# (They make a cluster in a stand-in for AWS, by Python and moto. And cert-manager as the lab builds it; the controllers take
-# minutes to compile for the first time)
+# (They make a cluster in a stand-in for AWS, by Python and moto. The webhooks of all providers admit all definitions. And
+# cert-manager as the lab builds it; the controllers take minutes to compile for the first time)
 test-capa:
 	@binaries=$$($(LAB) binaries --managers) && \
-	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run 'TestKubeadmCAPA|TestCertManager' ./pkg/up ./pkg/internal/providers
+	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run 'TestKubeadmCAPA|TestCertManager|TestDefinitionsAreAdmitted' ./pkg/up ./pkg/internal/providers ./pkg/environment
 
 ## test-pivot: faults at every write of a pivot and of a restore; 75 minutes
 # (Between two real API servers a run is killed, loses a reply, meets an outage or reads what is old, and so do half of the runs

@@ -31,8 +31,8 @@ func TestMatrixComponents(t *testing.T) {
 	cleanBefore(t, l)
 	known := newLogin()
 	watchArguments(t, known.password)
-	apps, secure, keyed := newRepository(t, component("apps", "first")), newRepository(t, component("secure", "first")),
-		newRepository(t, component("keyed", "first"))
+	apps, secure, keyed := newRepository(t, component("apps")), newRepository(t, component("secure")),
+		newRepository(t, component("keyed"))
 	for _, r := range []repository{apps, secure, keyed} {
 		r.write(t, "chart/Chart.yaml", "apiVersion: v2\nname: small\nversion: 1.0.0\n")
 		r.write(t, "chart/templates/text.yaml", configMap("local", "{{ .Values.text }}"))
@@ -53,6 +53,7 @@ func TestMatrixComponents(t *testing.T) {
 					"ssh_private_key": keys.key, "known_hosts": keys.knownHosts}}},
 			"components": map[string]any{"apps": own("apps"), "secure": own("secure"), "keyed": own("keyed"),
 				"local":   map[string]any{"enabled": "management-only", "path": "./kustomize-components/local"},
+				"tenant":  map[string]any{"enabled": "workload-only", "path": "./kustomize-components/tenant"},
 				"charted": charted("charted", charts, known), "packed": charted("packed", inRegistry, known)}})
 	}
 	folder := t.TempDir()
@@ -61,6 +62,9 @@ func TestMatrixComponents(t *testing.T) {
 	write(t, filepath.Join(folder, "local", "release.yaml"), "apiVersion: helm.toolkit.fluxcd.io/v2\n"+
 		"kind: HelmRelease\nmetadata: {name: local, namespace: flux-system}\nspec:\n  interval: 10m\n  chart:\n"+
 		"    spec: {chart: ./chart, sourceRef: {kind: GitRepository, name: apps}}\n  values: {text: first}\n")
+	for file, text := range component("tenant") {
+		write(t, filepath.Join(folder, file), string(text))
+	}
 	args := []string{"--bundle", l.bundle, "--components", folder}
 
 	wrong := given("not-" + known.password)
@@ -90,6 +94,13 @@ func TestMatrixComponents(t *testing.T) {
 			return management.text(ctx, "apps") == "second"
 		})
 	})
+	t.Run("a workload cluster gets its own", func(t *testing.T) {
+		l.componentsInWorkload(t, map[string]any{
+			"git_repo_templates": map[string]any{"apps": map[string]any{"url": "http://" + address + "/" + apps.name,
+				"auth": map[string]any{"username": known.user, "password": known.password, "allow_http": true}}},
+			"components": map[string]any{"apps": forWorkload(own("apps")), "charted": forWorkload(charted("charted", charts, known)),
+				"tenant": forWorkload(map[string]any{"path": "./kustomize-components/tenant"})}})
+	})
 	t.Run("a wrong token ends up with the repository's name", func(t *testing.T) {
 		o := l.up(t, known.password, nil, "--components", folder, "--values", wrong)
 		if o.exitCode != 50 || !strings.Contains(o.all, "GitRepository/apps") {
@@ -100,11 +111,11 @@ func TestMatrixComponents(t *testing.T) {
 }
 
 // component is a folder of a repository with one ConfigMap.
-func component(name, text string) content.Tree {
+func component(name string) content.Tree {
 	return content.Tree{
 		name + "/kustomization.yaml": []byte("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n" +
 			"resources: [text.yaml]\n"),
-		name + "/text.yaml": []byte(configMap(name, text))}
+		name + "/text.yaml": []byte(configMap(name, "first"))}
 }
 
 func configMap(name, text string) string {

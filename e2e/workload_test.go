@@ -3,8 +3,12 @@
 package e2e
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +17,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
@@ -37,6 +43,7 @@ func (l lab) workload(t *testing.T, management cluster) {
 	if code, _ := l.run(t, apply...); code != 0 {
 		t.Fatalf("workload apply ended with %d", code)
 	}
+	l.rendersTheSame(t, management, apply[2:])
 	management.isIgnition(t, workloadName)
 	l.hasReadyNode(t, own).hasFlux(t)
 	if code, out := l.run(t, append([]string{"workload", "status", own}, in...)...); code != 0 ||
@@ -60,6 +67,53 @@ func (l lab) workload(t *testing.T, management cluster) {
 	if err := management.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: workloadName}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// rendersTheSame sees that `workload render` prints what `workload apply` has applied: a dry run of it changes nothing.
+// args are the arguments of the run.
+func (l lab) rendersTheSame(t *testing.T, management cluster, args []string) {
+	t.Helper()
+	found := 0
+	for _, secrets := range []string{"--secrets=false", "--secrets"} {
+		printed, err := l.command(t.Context(), append([]string{"workload", "render", secrets}, args...)...).Output()
+		if err != nil {
+			t.Fatalf("workload render %s: %v", secrets, err)
+		}
+		decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(printed), 4096)
+		for {
+			rendered := &unstructured.Unstructured{}
+			if err := decoder.Decode(&rendered.Object); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("workload render %s: %v", secrets, err)
+			}
+			if len(rendered.Object) == 0 { // a comment
+				continue
+			}
+			found++
+			management.hasAlready(t, rendered)
+		}
+	}
+	if found < 6 { // namespace, source, three of values, release
+		t.Errorf("workload render prints %d objects", found)
+	}
+}
+
+// hasAlready fails unless the cluster has an object as rendered: a dry run changes neither its spec nor its data.
+func (c cluster) hasAlready(t *testing.T, rendered *unstructured.Unstructured) {
+	t.Helper()
+	body, err := rendered.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := rendered.DeepCopy(), rendered.DeepCopy()
+	err = errors.Join(c.Get(t.Context(), client.ObjectKeyFromObject(rendered), before),
+		c.Patch(t.Context(), after, client.RawPatch(types.ApplyPatchType, body), client.DryRunAll,
+			client.FieldOwner("e2e"), client.ForceOwnership))
+	if err != nil || after.GetGeneration() != before.GetGeneration() ||
+		!reflect.DeepEqual(after.Object["data"], before.Object["data"]) {
+		t.Errorf("the cluster does not have %s %s as rendered: %v", rendered.GetKind(), rendered.GetName(), err)
 	}
 }
 

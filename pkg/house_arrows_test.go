@@ -138,8 +138,8 @@ var arrows = map[string]rule{
 			"servers"},
 	"pivot/record": {[]string{"backup", "capi", "clusters", "owned", "wholefile"},
 		"what a move has to bring is recorded and compared in one way, for a pivot and for a restore"},
-	"restore": {[]string{"backup", "capi", "clusters", "clusters/selfmanaged", "fault", "flux", "kube", "lease", "owned",
-		"pivot", "pivot/record", "rollout"},
+	"restore": {[]string{"backup", "capi", "clusters", "clusters/selfmanaged", "fault", "flux", "health", "kube", "lease",
+		"oneline", "owned", "pivot", "pivot/record", "redact", "rollout"},
 		"a restore keeps the rules of a move; it reads the cluster that was backed up, through the kubeconfig in the " +
 			"backup, and what Flux would apply there; it restores the releases of workload clusters"},
 	"cleanup": {[]string{"fault", "clusters", "docker", "kind", "owned", "provider", "kube", "capi", "lease",
@@ -156,7 +156,7 @@ var arrows = map[string]rule{
 		"an existing cluster gets Flux and a release as a cluster of `up` does, with the parts of that; uninstall refuses " +
 			"while there are workload clusters, and ends with a cleanup"},
 	"workload": {[]string{"capi", "clusters", "definitions", "environment", "fault", "flux", "health", "kube", "owned",
-		"pipeline", "readiness", "rollout"},
+		"pipeline", "provider", "readiness", "rollout"},
 		"a workload cluster is a release in a management cluster that somebody else has found"},
 	"status": {[]string{"capi", "clusters", "environment", "fault", "flux", "health", "kube", "oneline", "readiness",
 		"rollout", "up", "workload"},
@@ -167,8 +167,8 @@ var arrows = map[string]rule{
 		"what an environment comes to is compared with one cluster after the other, whoever found them"},
 	"up": {[]string{"fault", "lease", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry",
 		"rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/record",
-		"clusters", "clusters/selfmanaged", "readiness", "oneline"},
-		"the phases of `up` bring the adapters together"},
+		"clusters", "clusters/selfmanaged", "readiness", "oneline", "health"},
+		"the phases of `up` bring the adapters together; a backup follows what components of Flux use"},
 
 	"down": {[]string{"backup", "bootstrap", "capi", "cleanup", "docker", "environment", "fault", "flux", "kube",
 		"lease", "owned", "pipeline", "pivot", "clusters", "provider", "rollout", "source/content", "oneline",
@@ -249,6 +249,8 @@ var testArrows = map[string]map[string]string{
 	"environment": {
 		"flux": "the chart is installed on a real API server that has Flux's definitions",
 		"kube": "the chart is installed on a real API server that has Flux's definitions",
+
+		"internal/providers": "definitions are admitted by the webhooks of real managers",
 	},
 	"cli": {
 		"pivot":            "the backup that is restored",
@@ -270,7 +272,6 @@ var testArrows = map[string]map[string]string{
 		"aws":                 "the credentials of environment kubeadm-capa",
 		"provider/aws":        "environment kubeadm-capa is followed with its provider",
 		"event":               "what environment kubeadm-capa reports is heard",
-		"health":              "what environment kubeadm-capa reports is heard",
 		"internal/awsstandin": "environment kubeadm-capa is made in a stand-in for AWS",
 		"internal/providers":  "environment kubeadm-capa is followed with real managers",
 	},

@@ -101,6 +101,12 @@ func (m Manifest) check() error {
 		return errors.New("its identity is not a digest")
 	case m.Created.IsZero():
 		return errors.New("it has no time of the backup")
+	case !isPrintable(m.Kubernetes):
+		return errors.New("its version of Kubernetes is not printable")
+	case !isPrintable(m.CreatedBy):
+		return errors.New("its version of cluster-init is not printable")
+	case slices.ContainsFunc(m.Providers, func(p Provider) bool { return !isPrintable(p.Name + p.Version) }):
+		return errors.New("the name or the version of a provider is not printable")
 	}
 	if err := m.checkWorkloads(); err != nil {
 		return err
@@ -137,7 +143,8 @@ func sectionOf(name string) (Section, error) {
 
 // plainName reports whether a name is that of one YAML file on any file system.
 func plainName(file string) bool {
-	return strings.HasSuffix(file, ".yaml") && !strings.HasPrefix(file, ".") && !strings.ContainsAny(file, "/\\\x00")
+	return strings.HasSuffix(file, ".yaml") && !strings.HasPrefix(file, ".") && !strings.ContainsAny(file, `/\`) &&
+		isPrintable(file)
 }
 
 // names returns the paths of a section, sorted.

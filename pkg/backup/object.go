@@ -83,5 +83,8 @@ func object(e entry) (*unstructured.Unstructured, error) {
 	if err != nil || u.UnmarshalJSON(text) != nil || u.GetName() == "" {
 		return nil, fmt.Errorf("%s contains no object", e.name)
 	}
+	if err := checkNames(u); err != nil {
+		return nil, fmt.Errorf("%s: %w", e.name, err)
+	}
 	return u, nil
 }

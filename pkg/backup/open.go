@@ -66,6 +66,8 @@ func openFolder(folder string) (*Backup, error) {
 	left := int64(maxBackup)
 	err = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
+		case !isPrintable(name):
+			return errUnprintable
 		case err != nil:
 			return err
 		case e.IsDir():
@@ -85,6 +87,9 @@ func openFolder(folder string) (*Backup, error) {
 
 // folderOf refuses a folder that no backup has.
 func folderOf(name string) error {
+	if !isPrintable(name) {
+		return errUnprintable
+	}
 	if name != "." && !slices.Contains(sections(), Section(name)) {
 		return fmt.Errorf("the folder %s does not belong to it", name)
 	}

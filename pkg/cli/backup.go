@@ -42,7 +42,8 @@ machines. The backup contains:
   - the values, the release and the source of telco-cloud-init
   - the same of the workload clusters, in every namespace
 
-backup changes nothing in the cluster. It reads the backup back and verifies it.
+backup changes nothing in the cluster. It reads the backup back and verifies it. If it has to leave
+out a workload cluster, it writes the rest, names what is missing, and ends with exit code 66.
 
 The backup holds the cluster's private keys. With --recipient it is one encrypted file, and nothing
 of it is ever on the disk unencrypted. backup refuses a cluster that is paused or in the middle of
@@ -79,10 +80,18 @@ func (o *backupOptions) run(ctx context.Context, name string) error {
 			Signed: run.BackupSigner.Signs(), LeftOut: kept.LeftOut, Manifest: kept.Manifest}
 		return outcome{}, err
 	}, nil)
-	if err != nil {
+	return o.finish(line, err)
+}
+
+// finish prints the backup, also one that leaves out workload clusters: it was written.
+func (o *backupOptions) finish(line backupLine, err error) error {
+	if line.Path == "" {
 		return err
 	}
-	return o.output.show(o.streams, line)
+	if shown := o.output.show(o.streams, line); err == nil {
+		err = shown
+	}
+	return err
 }
 
 // resolve checks all input, before anything is written.

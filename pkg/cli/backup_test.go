@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/golden"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
@@ -31,4 +32,26 @@ func TestBackupTellsWhereItIsAndWhatIsInIt(t *testing.T) {
 		}
 	}
 	golden.Check(t, "backup.txt", text.Bytes())
+}
+
+// A backup that leaves out a cluster is printed and is an alarm; one that failed is not printed.
+func TestBackupEndsWithItsOwnCodeWhenIncomplete(t *testing.T) {
+	failed := fault.New(fault.BackupRefused, "it is paused", "")
+	incomplete := fault.New(fault.BackupIncomplete, "it leaves out team-c/held", "")
+	for name, tc := range map[string]struct {
+		line  backupLine
+		err   error
+		code  int
+		shown bool
+	}{
+		"all of it":  {backupLine{Path: "/safe/demo"}, nil, 0, true},
+		"incomplete": {backupLine{Path: "/safe/demo"}, incomplete, 66, true},
+		"none":       {backupLine{}, failed, 62, false},
+	} {
+		var text bytes.Buffer
+		o := backupOptions{output: outputOptions{format: "plain"}, streams: Streams{Out: &text}}
+		if got := ExitCode(o.finish(tc.line, tc.err)); got != tc.code || text.Len() > 0 != tc.shown {
+			t.Errorf("%s: exit code %d, printed %q", name, got, text.String())
+		}
+	}
 }

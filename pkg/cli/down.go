@@ -88,8 +88,8 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		looks := func() *clusters.World { return clusters.New(b.subject, b.parts) }
-		return &phaseRun{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) },
+		found := func() *diagnosis { return diagnosisOf(clusters.New(b.subject, b.parts)) }
+		return &phaseRun{folder: run.StateFolder, diagnosis: found, accepted: func() { sink.begin(run.Environment) },
 			phases: phases, outcome: func() outcome {
 				message := "The management cluster " + plan.Cluster + " is deleted."
 				switch {
@@ -132,6 +132,7 @@ func (o *downOptions) runOf(b *resolved, s subject, sink event.Sink) *down.Run {
 	return down.New(down.Options{
 		Subject: b.subject, Environment: b.environment, Supplies: b.supplies,
 		WithWorkloadClusters: o.withWorkloadClusters,
+		WorkloadProvider:     providerOfWorkload(b.environment, &docker.Client{}),
 		BackupRecipients:     b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(),
 		Heartbeat: 15 * time.Second,
 		Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target,

@@ -43,6 +43,7 @@ func exitCodes() map[fault.Code]int {
 		fault.BackupInvalid:        63,
 		fault.RestoreRefused:       64,
 		fault.RestoreFailed:        65,
+		fault.BackupIncomplete:     66,
 		fault.CleanupFailed:        70,
 		fault.ConfirmationRequired: 71,
 		fault.CleanupRefused:       72,

@@ -79,9 +79,9 @@ func (o *installOptions) run(ctx context.Context, name string) error {
 			return nil, err
 		}
 		return &phaseRun{folder: run.StateFolder, phases: phases,
-			accepted: func() { sink.begin(run.Environment, secretsOf(run.Source)...) },
-			looks:    func() *clusters.World { return clusters.New(b.subject, b.parts) },
-			outcome:  func() outcome { return o.outcome(run) }}, nil
+			accepted:  func() { sink.begin(run.Environment, secretsOf(run.Source)...) },
+			diagnosis: func() *diagnosis { return diagnosisOf(clusters.New(b.subject, b.parts)) },
+			outcome:   func() outcome { return o.outcome(run) }}, nil
 	}, nil)
 }
 

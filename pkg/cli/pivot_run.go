@@ -87,7 +87,7 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	return runPhases(ctx, sink, o.verb, name, func(ctx context.Context, leases *lease.Set) (*phaseRun, error) {
-		run, looks, bounds, err := o.resolve(ctx, name, leases)
+		run, found, bounds, err := o.resolve(ctx, name, leases)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		return &phaseRun{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) },
+		return &phaseRun{folder: run.StateFolder, diagnosis: found, accepted: func() { sink.begin(run.Environment) },
 			phases:  phases,
 			outcome: func() outcome { return o.done(run.Environment.ClusterName()) }}, nil
 	}, nil)
@@ -103,7 +103,7 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 
 // resolve checks all input, before anything is changed. It returns the run, how to observe the same clusters, and the
 // bounds of phases.
-func (o *pivotRunOptions) resolve(ctx context.Context, name string, leases *lease.Set) (*up.Run, func() *clusters.World,
+func (o *pivotRunOptions) resolve(ctx context.Context, name string, leases *lease.Set) (*up.Run, func() *diagnosis,
 	map[string]time.Duration, error) {
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
 		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())
@@ -124,7 +124,7 @@ func (o *pivotRunOptions) resolve(ctx context.Context, name string, leases *leas
 	}
 	parts := clusters.Parts{Docker: engine, Provider: makes, Leases: leases, Now: time.Now,
 		Kind: kind.New(func(string) {})}
+	found := func() *diagnosis { return diagnosisOf(clusters.New(subject, parts)) }
 	return up.New(up.Options{Subject: subject, Environment: env, BackupRecipients: sealing.recipients,
-		BackupSigner: sealing.signer,
-		Version:      Version()}, parts), func() *clusters.World { return clusters.New(subject, parts) }, bounds, nil
+		BackupSigner: sealing.signer, Version: Version()}, parts), found, bounds, nil
 }

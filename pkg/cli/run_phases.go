@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/lock"
@@ -18,7 +17,8 @@ type phaseRun struct {
 	accepted func() // called once the run has passed its checks
 	phases   []pipeline.Phase
 	outcome  func() outcome
-	looks    func() *clusters.World // for the diagnosis of a failed run
+	// diagnosis returns the diagnosis of a failed run.
+	diagnosis func() *diagnosis
 }
 
 // runPhases runs and reports the phases of a run. On this machine, only one run at a time works on a cluster. ready
@@ -29,7 +29,7 @@ func runPhases(ctx context.Context, sink event.Sink, verb, environment string, r
 	failed func(context.Context, error, event.Event)) error {
 	said := &event.Recorder{}
 	sink = event.Tee{sink, said}
-	var looking *clusters.World // nil until the input is checked and the run holds its lock
+	var diagnosis *diagnosis // nil until the input is checked and the run holds its lock
 	return report(ctx, sink, verb, environment, func(ctx context.Context) (outcome, error) {
 		var held *lock.Lock
 		defer func() { // after the leases, so that they are free for the next holder
@@ -46,7 +46,7 @@ func runPhases(ctx context.Context, sink event.Sink, verb, environment string, r
 		if held, err = hold(run.folder, verb+" "+environment); err != nil {
 			return outcome{}, err
 		}
-		looking = run.looks()
+		diagnosis = run.diagnosis()
 		if run.begins != nil {
 			run.begins()
 		}
@@ -55,7 +55,7 @@ func runPhases(ctx context.Context, sink event.Sink, verb, environment string, r
 		return run.outcome(), err
 	}, func(ctx context.Context, err error, finished event.Event) {
 		recount(sink, err, said.Events())
-		explain(ctx, sink, err, looking)
+		explain(ctx, sink, err, diagnosis)
 		if failed != nil {
 			failed(ctx, err, finished)
 		}

@@ -12,7 +12,6 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
@@ -59,7 +58,7 @@ func TestTheLockIsGivenBackAfterTheLeases(t *testing.T) {
 	err := runPhases(t.Context(), &event.Recorder{}, "down", "demo", func(_ context.Context, leases *lease.Set) (
 		*phaseRun, error) {
 		return &phaseRun{folder: folder, outcome: func() outcome { return outcome{} },
-			looks: func() *clusters.World { return nil },
+			diagnosis: func() *diagnosis { return nil },
 			phases: []pipeline.Phase{{Name: "look", Run: func(ctx context.Context, _ pipeline.Reporter) error {
 				_, err := leases.Take(ctx,
 					lease.Request{Config: &rest.Config{Host: server.URL,

@@ -50,11 +50,11 @@ func TestARunThatFailsSaysWhy(t *testing.T) {
 			err := runPhases(t.Context(), heard, "down", "kubeadm-capd", func(context.Context, *lease.Set) (*phaseRun,
 				error) {
 				return &phaseRun{folder: t.TempDir(), outcome: func() outcome { return outcome{} },
-					looks: func() *clusters.World {
-						return clusters.New(clusters.Subject{Identity: clusters.IdentityOf(env),
+					diagnosis: func() *diagnosis {
+						return diagnosisOf(clusters.New(clusters.Subject{Identity: clusters.IdentityOf(env),
 							StateFolder: t.TempDir()},
 							clusters.Parts{Docker: engine, Provider: makes, Kind: kind.New(func(string) {}),
-								Now: time.Now})
+								Now: time.Now}))
 					},
 					phases: []pipeline.Phase{{Name: "delete",
 						Run: func(_ context.Context, report pipeline.Reporter) error {

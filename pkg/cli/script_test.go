@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -19,7 +20,21 @@ func TestMain(m *testing.M) {
 			os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout,
 				Err: os.Stderr}))
 		},
+		// the same, which blocks at the first text for stdout
+		"cluster-init-blocked": func() {
+			os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: blocked{},
+				Err: os.Stderr}))
+		},
 	})
+}
+
+// blocked is a reader that stops reading. It says so on stderr.
+type blocked struct{}
+
+func (blocked) Write([]byte) (int, error) {
+	fmt.Fprintln(os.Stderr, "blocked")
+	<-make(chan struct{})
+	return 0, nil
 }
 
 func TestScripts(t *testing.T) {

@@ -70,9 +70,9 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 			message = "The release of " + plan.Cluster + " is removed from the cluster at " + plan.Server + "."
 		}
 		return &phaseRun{folder: looking.StateFolder, accepted: func() { sink.begin(looking.environment) },
-			looks:   func() *clusters.World { return clusters.New(looking.Subject, looking.Parts) },
-			phases:  o.removal(looking).Phases(),
-			outcome: func() outcome { return outcome{message: message} }}, nil
+			diagnosis: func() *diagnosis { return diagnosisOf(clusters.New(looking.Subject, looking.Parts)) },
+			phases:    o.removal(looking).Phases(),
+			outcome:   func() outcome { return outcome{message: message} }}, nil
 	}, nil)
 }
 

@@ -104,7 +104,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			Heartbeat: 15 * time.Second, KeepWaiting: o.keepWaiting,
 			Causes: func(ctx context.Context) ([]rollout.Cause, error) {
 				// a separate world, because a diagnosis may outlast the wait
-				return permanentCauses(ctx, clusters.New(b.subject, b.parts), began)
+				return diagnosisOf(clusters.New(b.subject, b.parts)).permanentCauses(ctx, began)
 			}}, b.parts)
 		phases := after(run.Phases(), up.PhaseLook, func() {
 			narrated.learn(run.Environment, secretsOf(run.Source)...)
@@ -124,7 +124,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			return nil, err
 		}
 		return &phaseRun{folder: run.StateFolder, begins: func() { kept.run = run },
-			looks: func() *clusters.World { return clusters.New(b.subject, b.parts) },
+			diagnosis: func() *diagnosis { return diagnosisOf(clusters.New(b.subject, b.parts)) },
 			accepted: func() {
 				narrated.begin(run.Environment, secretsOf(run.Source)...)
 			}, phases: phases, outcome: func() outcome { return o.outcome(run) }}, nil

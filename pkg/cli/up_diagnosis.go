@@ -19,38 +19,51 @@ const mostCauses = 5
 // diagnosisBound limits a diagnosis after --total-timeout.
 const diagnosisBound = time.Minute
 
-// explain diagnoses a failed run that waited for something in a cluster, and reports the causes.
-func explain(ctx context.Context, sink event.Sink, err error, looking *clusters.World) {
+// diagnosis diagnoses the clusters of a run.
+type diagnosis struct {
+	run     func(context.Context) (diagnose.Report, error)
+	command string // the command that prints all causes
+}
+
+// diagnosisOf returns the diagnosis of a bootstrap and a management cluster.
+func diagnosisOf(looking *clusters.World) *diagnosis {
+	return &diagnosis{command: "cluster-init diagnose " + looking.Argument,
+		run: func(ctx context.Context) (diagnose.Report, error) { return diagnose.Run(ctx, looking) }}
+}
+
+// explain diagnoses a failed run that waited for something in a cluster, and reports the causes. A nil diagnosis means
+// that the run has not begun.
+func explain(ctx context.Context, sink event.Sink, err error, diagnosis *diagnosis) {
 	waited := []fault.Code{fault.ComponentStuck, fault.Timeout, fault.ClusterUnreachable, fault.ClusterFailed}
 	if ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) == fault.Timeout { // --total-timeout, not an interrupt
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), diagnosisBound)
 		defer cancel()
 		ctx = bounded
 	}
-	if looking == nil || ctx.Err() != nil || !slices.Contains(waited, fault.CodeOf(err)) {
+	if diagnosis == nil || ctx.Err() != nil || !slices.Contains(waited, fault.CodeOf(err)) {
 		return
 	}
 	tell := func(kind event.Type, message string, fields map[string]string) {
 		sink.Emit(event.Event{Time: time.Now(), Type: kind, Message: message, Fields: fields})
 	}
 	tell(event.Progress, "diagnosing the failure", nil)
-	report, diagnosis := diagnose.Run(ctx, looking)
-	if diagnosis != nil {
-		tell(event.Warning, "diagnosis: "+diagnosis.Error(), nil)
+	report, failed := diagnosis.run(ctx)
+	if failed != nil {
+		tell(event.Warning, "diagnosis: "+failed.Error(), nil)
 	}
 	for _, f := range report.Findings[:min(mostCauses, len(report.Findings))] {
 		tell(event.Warning, "cause: "+f.Cause+" ("+f.Object+"); remedy: "+f.Remedy,
 			map[string]string{"rule": f.Rule, "object": f.Object, "cause": f.Cause, "remedy": f.Remedy})
 	}
 	if left := len(report.Findings) - mostCauses; left > 0 {
-		tell(event.Warning, "there are more causes: cluster-init diagnose "+looking.Argument, nil)
+		tell(event.Warning, "there are more causes: "+diagnosis.command, nil)
 	}
 }
 
 // permanentCauses diagnoses during a run and returns the permanent causes. It ignores causes from before the run began:
 // they may have been fixed since.
-func permanentCauses(ctx context.Context, looking *clusters.World, began time.Time) ([]rollout.Cause, error) {
-	report, err := diagnose.Run(ctx, looking)
+func (d *diagnosis) permanentCauses(ctx context.Context, began time.Time) ([]rollout.Cause, error) {
+	report, err := d.run(ctx)
 	if err != nil {
 		return nil, err
 	}

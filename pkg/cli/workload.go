@@ -23,8 +23,8 @@ func newWorkload(streams Streams) *cobra.Command {
 		Example: "  cluster-init workload apply kubeadm-capd --in kubeadm-capd --name shop --namespace team-a",
 		RunE:    onlyCommands,
 	}
-	c.AddCommand(newWorkloadApply(streams), newWorkloadList(streams), newWorkloadStatus(streams),
-		newWorkloadDiagnose(streams), newWorkloadDelete(streams))
+	c.AddCommand(newWorkloadApply(streams), newWorkloadRender(streams), newWorkloadList(streams),
+		newWorkloadStatus(streams), newWorkloadDiagnose(streams), newWorkloadDelete(streams))
 	return c
 }
 

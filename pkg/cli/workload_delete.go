@@ -7,9 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	"github.com/cluster-init/cluster-init/pkg/workload"
 )
 
@@ -57,8 +61,8 @@ func (o *workloadDeleteOptions) run(ctx context.Context, name string) error {
 		world, folder := leasedBy(looking, key)
 		message := "The workload cluster " + key.String() + " is deleted."
 		return &phaseRun{folder: folder, accepted: func() { sink.begin(looking.environment) },
-			looks:   func() *clusters.World { return clusters.New(looking.Subject, looking.Parts) },
-			outcome: func() outcome { return outcome{message: message} },
+			diagnosis: func() *diagnosis { return o.managed.diagnosis(looking, key) },
+			outcome:   func() outcome { return outcome{message: message} },
 			phases: []pipeline.Phase{{Name: "deletion", Title: "delete the workload cluster", Timeout: o.timeout,
 				Run: func(ctx context.Context, report pipeline.Reporter) error {
 					management, err := o.managed.connect(ctx, looking)
@@ -69,10 +73,24 @@ func (o *workloadDeleteOptions) run(ctx context.Context, name string) error {
 						return err
 					}
 					return workload.Deletion{Management: management, Key: key, Cluster: clusters.Deletion{
-						Cluster: management, Heartbeat: 15 * time.Second, Now: time.Now}}.Run(ctx, report)
+						Cluster: management, Heartbeat: 15 * time.Second, Now: time.Now},
+						Provider: providerOfWorkload(looking.environment, looking.Docker)}.Run(ctx, report)
 				}}},
 		}, nil
 	}, nil)
+}
+
+// providerOfWorkload returns a function that finds the infrastructure provider of a workload cluster from its stored
+// values. env is the environment of its management cluster.
+func providerOfWorkload(env *environment.Environment, engine *docker.Client) func(environment.Objects) (
+	provider.Provider, error) {
+	return func(given environment.Objects) (provider.Provider, error) {
+		stored, err := env.StoredWorkload(given)
+		if err != nil {
+			return nil, err
+		}
+		return known.Of(stored, engine)
+	}
 }
 
 // agreed checks all input, and returns the management cluster and the cluster that the user wants deleted.

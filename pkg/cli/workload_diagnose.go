@@ -9,6 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/diagnose"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/workload"
 )
 
 // workloadDiagnoseOptions are the flags of `workload diagnose`.
@@ -58,11 +60,34 @@ func (o *workloadDiagnoseOptions) run(ctx context.Context, name string) error {
 	if _, err := o.managed.listed(ctx, looking, management, key); err != nil {
 		return err
 	}
-	report, err := diagnose.RunWorkload(ctx, diagnose.Workload{Management: management, Self: looking.Scope,
-		Provider: looking.Provider, Secrets: looking.Secrets,
-		Scope: clusters.Scope{Namespace: key.Namespace, Cluster: key.Name}, Owns: key.Owns}, rules...)
+	report, err := diagnoseWorkload(ctx, looking, management, key, rules...)
 	if err != nil {
-		return fmt.Errorf("diagnose workload cluster %s: %w", key, err)
+		return err
 	}
 	return o.output.report(o.streams, report)
+}
+
+// diagnosis returns the diagnosis of a workload cluster, for a run that works on it.
+func (m *managedBy) diagnosis(looking *viewed, key workload.Key) *diagnosis {
+	return &diagnosis{command: "cluster-init workload diagnose " + key.String() + " --in " + m.in,
+		run: func(ctx context.Context) (diagnose.Report, error) {
+			// a separate world, because a diagnosis may outlast the wait
+			again := &viewed{World: clusters.New(looking.Subject, looking.Parts), environment: looking.environment}
+			management, err := m.connect(ctx, again)
+			if err != nil {
+				return diagnose.Report{}, err
+			}
+			return diagnoseWorkload(ctx, again, management, key)
+		}}
+}
+
+func diagnoseWorkload(ctx context.Context, looking *viewed, management *kube.Cluster, key workload.Key,
+	more ...diagnose.Rule) (diagnose.Report, error) {
+	report, err := diagnose.RunWorkload(ctx, diagnose.Workload{Management: management, Self: looking.Scope,
+		Provider: looking.Provider, Secrets: looking.Secrets,
+		Scope: clusters.Scope{Namespace: key.Namespace, Cluster: key.Name}, Owns: key.Owns}, more...)
+	if err != nil {
+		return report, fmt.Errorf("diagnose workload cluster %s: %w", key, err)
+	}
+	return report, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
@@ -24,6 +25,8 @@ type Options struct {
 	bootstrap.Supplies
 	WithWorkloadClusters      bool     // also delete the workload clusters that it still manages
 	ConfirmedWorkloadClusters []string // the workload clusters that the user was shown, as namespace/name
+	// WorkloadProvider returns the infrastructure provider of a workload cluster from its stored values.
+	WorkloadProvider func(environment.Objects) (provider.Provider, error)
 	// Who can open the backup that the move back makes. Without a recipient it is not encrypted.
 	BackupRecipients backup.Recipients
 	BackupSigner     backup.Signer // signs that backup; without a key it is not signed

@@ -74,7 +74,7 @@ func (d *Run) phases() []pipeline.Phase {
 
 	others := d.otherClusters(d.ConfirmedWorkloadClusters)
 	look := look{world: w, others: others, keep: d.keepValues}
-	workload := workloadClusters{world: w, others: others, checkMove: pivot.CheckSides,
+	workload := workloadClusters{world: w, others: others, checkMove: pivot.CheckSides, provider: d.WorkloadProvider,
 		deletion: func(c *kube.Cluster) clusters.Deletion {
 			return clusters.Deletion{Cluster: c, Heartbeat: d.Heartbeat, Now: w.Now}
 		}}

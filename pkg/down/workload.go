@@ -9,10 +9,12 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/workload"
 )
@@ -92,6 +94,7 @@ type workloadClusters struct {
 	world    world
 	others   otherClusters
 	deletion func(*kube.Cluster) clusters.Deletion
+	provider func(environment.Objects) (provider.Provider, error) // see Options.WorkloadProvider
 	// checkMove returns why the definition cannot be moved back afterwards.
 	checkMove func(ctx context.Context, source, target clusters.Side, scope clusters.Scope) error
 }
@@ -165,7 +168,8 @@ func (w workloadClusters) deleteAll(ctx context.Context, holder *kube.Cluster, l
 			return err
 		}
 		if released { // it has more than its Cluster: server groups, for example
-			err = workload.Deletion{Management: holder, Key: key, Cluster: w.deletion(holder)}.Run(ctx, report)
+			err = workload.Deletion{Management: holder, Key: key, Cluster: w.deletion(holder),
+				Provider: w.provider}.Run(ctx, report)
 		} else {
 			err = w.deletion(holder).Delete(ctx, clusters.Scope{Namespace: c.Namespace, Cluster: c.Name}, report)
 		}

@@ -42,6 +42,7 @@ const (
 	PivotFailed          Code = "pivot/failed"
 	BackupRefused        Code = "backup/refused"
 	BackupInvalid        Code = "backup/invalid"
+	BackupIncomplete     Code = "backup/incomplete"
 	RestoreRefused       Code = "restore/refused"
 	RestoreFailed        Code = "restore/failed"
 	Timeout              Code = "timeout"

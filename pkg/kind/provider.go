@@ -150,14 +150,18 @@ func deleteAtEnd(ctx context.Context, remove func() error) (stop func()) {
 	return func() { close(created); <-over }
 }
 
-// Delete deletes all nodes of the kind cluster called name. It is no error if there are none.
+// Delete deletes all nodes of the kind cluster called name. It is no error if there are none. It tries a second
+// time: an engine under load may fail to delete a container that it has killed.
 func (p *Provider) Delete(ctx context.Context, name string) error {
 	scratch, err := os.MkdirTemp("", "cluster-init-kind-")
 	if err != nil {
 		return fmt.Errorf("create a folder for kind's kubeconfig: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-	err = owned(ctx, func() error { return p.kind.Delete(name, filepath.Join(scratch, "kubeconfig")) })
+	remove := func() error { return p.kind.Delete(name, filepath.Join(scratch, "kubeconfig")) }
+	if err = owned(ctx, remove); err != nil && ctx.Err() == nil {
+		err = owned(ctx, remove)
+	}
 	if err != nil {
 		return explain(fmt.Errorf("deleting the kind cluster %s: %w", name, err))
 	}

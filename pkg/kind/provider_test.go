@@ -3,6 +3,7 @@ package kind
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,6 +106,24 @@ func TestOnlyTheOwnNodeIsDeleted(t *testing.T) {
 	}
 }
 
+// An engine under load says that it could not delete a container, which it has killed.
+func TestDeleteTriesASecondTime(t *testing.T) {
+	calls := fakeDocker(t, "")
+	folder := filepath.Dir(calls)
+	running := filepath.Join(folder, "running")
+	if err := os.WriteFile(running, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	removal(t, calls, "if [ ! -e "+folder+"/killed ]; then touch "+folder+"/killed; echo 'did not receive an exit "+
+		"event' >&2; exit 1; fi; rm -f "+running)
+	if err := New(func(string) {}).Delete(t.Context(), "test"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(running); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the node is left: %v", err)
+	}
+}
+
 func TestNoDockerCLI(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := New(func(string) {}).Exists(t.Context(), "test"); fault.CodeOf(err) != fault.DockerUnreachable {
@@ -166,7 +185,7 @@ func TestAnInterruptionReportsANodeThatIsLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls := fakeDocker(t, onRun)
-			refuseRemoval(t, calls)
+			removal(t, calls, "touch "+filepath.Dir(calls)+`/refused; echo "device or resource busy" >&2; exit 1`)
 			err := interrupt(t, calls, func(context.Context) (bool, error) { // it ends kind's wait
 				return true, errors.Join(test.ownErr,
 					os.WriteFile(filepath.Join(filepath.Dir(calls), "refused"), nil, 0o600))
@@ -179,20 +198,20 @@ func TestAnInterruptionReportsANodeThatIsLeft(t *testing.T) {
 	}
 }
 
-// refuseRemoval makes the engine of fakeDocker fail at each removal.
-func refuseRemoval(t *testing.T, calls string) {
+// removal makes the engine of fakeDocker run a script for each removal.
+func removal(t *testing.T, calls, does string) {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(calls), "docker")
 	script, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	refusing := strings.Replace(string(script), `"rm "*) rm -f `+filepath.Dir(calls)+`/running ;;`,
-		`"rm "*) touch `+filepath.Dir(calls)+`/refused; echo "device or resource busy" >&2; exit 1 ;;`, 1)
-	if refusing == string(script) {
+	other := strings.Replace(string(script), `"rm "*) rm -f `+filepath.Dir(calls)+`/running ;;`,
+		`"rm "*) `+does+` ;;`, 1)
+	if other == string(script) {
 		t.Fatal("the script has no removal")
 	}
-	if err := os.WriteFile(path, []byte(refusing), 0o700); err != nil {
+	if err := os.WriteFile(path, []byte(other), 0o700); err != nil {
 		t.Fatal(err)
 	}
 }

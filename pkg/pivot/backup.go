@@ -76,8 +76,7 @@ func (k Keeper) stage(ctx context.Context, side clusters.Side, scope clusters.Sc
 	c := backup.Content{
 		Manifest: backup.Manifest{Created: k.Now(), CreatedBy: k.Version, Namespace: scope.Namespace,
 			Cluster: scope.Cluster, Workloads: more.Workloads},
-		Sections: map[backup.Section][]*unstructured.Unstructured{backup.Environment: more.Environment,
-			backup.Workload: more.Releases},
+		Sections: map[backup.Section][]*unstructured.Unstructured{backup.Environment: more.Environment},
 	}
 	for _, o := range moves {
 		u, there := graph.Get(o)
@@ -93,6 +92,7 @@ func (k Keeper) stage(ctx context.Context, side clusters.Side, scope clusters.Sc
 	if c.Sections[backup.References], err = graph.Referred(ctx, side.Client); err != nil {
 		return nil, fmt.Errorf("read what the objects refer to: %w", err)
 	}
+	c.Sections[backup.Workload] = more.workload(c.Sections)
 	certificate, err := capi.Authority(ctx, side.Client, client.ObjectKey{Namespace: scope.Namespace,
 		Name: scope.Cluster})
 	if err != nil {

@@ -21,6 +21,29 @@ type Extent struct {
 	// Workloads are the workload clusters. The backup holds the Cluster API objects of their namespaces.
 	Workloads []backup.WorkloadCluster
 	Releases  []*unstructured.Unstructured // the inputs of their releases
+	// Named are Secrets and ConfigMaps that their components name. The backup omits those that it holds elsewhere.
+	Named []*unstructured.Unstructured
+}
+
+// workload returns the section Workload of a backup whose other sections are given.
+func (e Extent) workload(others map[backup.Section][]*unstructured.Unstructured) []*unstructured.Unstructured {
+	held := map[capi.Key]bool{}
+	for _, section := range []backup.Section{backup.Objects, backup.References} {
+		for _, u := range others[section] {
+			held[capi.ObjectOf(u).Key()] = true
+		}
+	}
+	all := slices.Clone(e.Releases)
+	for _, u := range e.Releases {
+		held[capi.ObjectOf(u).Key()] = true
+	}
+	for _, u := range e.Named {
+		if key := capi.ObjectOf(u).Key(); !held[key] {
+			held[key] = true
+			all = append(all, u)
+		}
+	}
+	return all
 }
 
 // namespaces returns the namespaces that a backup of the scope reads.

@@ -42,10 +42,14 @@ func (s *savedStage) addWorkload() (namespace string) {
 	s.t.Helper()
 	namespace = fmt.Sprintf("%.50s-shop", s.Scope.Namespace)
 	must(s.t, fixture.Create(s.t.Context(), s.Source.Client, namespace, fixture.Named("shop")))
+	login := shopRelease(namespace)[3] // a component names it
+	login.SetName("git-login")
+	login.SetLabels(nil)
 	var err error
 	s.Path, _, err = pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now}.Keep(s.t.Context(), s.Source, s.Scope,
-		pivot.Extent{Releases: shopRelease(namespace), Workloads: []backup.WorkloadCluster{{Namespace: namespace,
-			Cluster: "shop", ManagedBy: s.Scope.Namespace + "/" + s.Scope.Cluster, Release: true}}})
+		pivot.Extent{Releases: shopRelease(namespace), Named: []*unstructured.Unstructured{login},
+			Workloads: []backup.WorkloadCluster{{Namespace: namespace, Cluster: "shop",
+				ManagedBy: s.Scope.Namespace + "/" + s.Scope.Cluster, Release: true}}})
 	must(s.t, err)
 	s.Backup, err = backup.Open(s.Path, backup.Identities{})
 	must(s.t, err)
@@ -132,7 +136,7 @@ func TestRestoreOfWorkloadClusters(t *testing.T) {
 	}
 	must(t, s.stage.Target.Client.Delete(t.Context(), foreign))
 	result, err := restore.Run(t.Context(), s.Input)
-	if err != nil || len(result.Clusters) != 2 || len(result.Releases) != 4 || len(result.Warnings) > 0 {
+	if err != nil || len(result.Clusters) != 2 || len(result.Releases) != 5 || len(result.Warnings) > 0 {
 		t.Fatalf("%+v, %v\n%s", result, err, strings.Join(s.lines, "\n"))
 	}
 	checkReleases(t, s.Backup, false)

@@ -34,6 +34,13 @@ type Administrator struct {
 	Address string
 }
 
+// NameSharer is a provider that finds the machines and the load balancer of a cluster by the Cluster's name. The
+// Cluster's namespace does not matter.
+type NameSharer interface {
+	// SharesNames reports whether two Clusters of one name share resources.
+	SharesNames() bool
+}
+
 // UserDataLimiter is a provider whose cloud gives user data to machines.
 type UserDataLimiter interface {
 	// UserDataLimit is the size in bytes of the longest user data that the cloud takes.

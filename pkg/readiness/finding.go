@@ -22,14 +22,6 @@ type Finding struct {
 
 	// behind is the workload that should answer and does not. Its own finding, if there is one, replaces this one.
 	behind health.Ref
-	// process is the workload whose process the finding is about, such as the holder of a Lease.
-	process health.Ref
-}
-
-// Workload returns the Deployment, DaemonSet or StatefulSet that does not act. It is the zero Ref if the finding is
-// about something else, or if it is not known.
-func (f Finding) Workload() health.Ref {
-	return cmp.Or(f.behind, f.process)
 }
 
 // Confidence is how likely the cause is the right one.

@@ -38,7 +38,7 @@ func judgeLeases(v *view) []Finding {
 func (v *view) leader(lease *unstructured.Unstructured) (Finding, bool) {
 	holder, renewed := text(lease, "spec", "holderIdentity"), v.renewed(lease)
 	duration := time.Duration(number(lease, 15, "spec", "leaseDurationSeconds")) * time.Second
-	candidates, what, workload := v.candidates(lease, holder)
+	candidates, what := v.candidates(lease, holder)
 	if len(candidates) == 0 || v.abandoned(lease, candidates) {
 		return Finding{}, false // no candidate: a Deployment that is gone, or of an older version
 	}
@@ -46,7 +46,7 @@ func (v *view) leader(lease *unstructured.Unstructured) (Finding, bool) {
 		return health.ConditionOf(pod, "Ready").Status == "True" && v.age(since(pod, "Ready")) > startTime
 	})
 	silent := v.age(renewed)
-	f := Finding{Severity: Blocking, Certain: true, process: workload,
+	f := Finding{Severity: Blocking, Certain: true,
 		Message: fmt.Sprintf("held by %q for %s at a time, last renewed %s ago", holder, duration,
 			silent.Round(time.Second))}
 	lives := slices.ContainsFunc(v.list("", "Pod"), func(pod *unstructured.Unstructured) bool {
@@ -104,9 +104,8 @@ func named(holder, name string) bool {
 	return is && name != "" && (rest == "" || strings.ContainsAny(rest[:1], "_-"))
 }
 
-// candidates returns the Pods that a Lease is for, the name of what they run, and their workload, if they have one.
-func (v *view) candidates(lease *unstructured.Unstructured, holder string) ([]*unstructured.Unstructured, string,
-	health.Ref) {
+// candidates returns the Pods that a Lease is for, and the name of what they run.
+func (v *view) candidates(lease *unstructured.Unstructured, holder string) ([]*unstructured.Unstructured, string) {
 	var pods []*unstructured.Unstructured
 	if name := lease.GetName(); lease.GetNamespace() == systemNamespace && slices.Contains(staticPods, name) {
 		for _, pod := range v.list("", "Pod") {
@@ -114,16 +113,16 @@ func (v *view) candidates(lease *unstructured.Unstructured, holder string) ([]*u
 				pods = append(pods, pod)
 			}
 		}
-		return pods, name, health.Ref{}
+		return pods, name
 	}
 	for _, u := range v.workloads() {
 		if named(holder, u.GetName()) || v.writtenBy(lease, u) {
 			if of := v.podsOf(u); len(of) > 0 && number(u, 1, "spec", "replicas") > 0 {
-				return of, u.GetName(), health.RefOf(u)
+				return of, u.GetName()
 			}
 		}
 	}
-	return nil, "", health.Ref{}
+	return nil, ""
 }
 
 // writtenBy reports whether a Deployment probably writes a Lease, if the holder does not show it: it is the only one in

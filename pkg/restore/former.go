@@ -148,14 +148,14 @@ func (m *formerManagement) read(ctx context.Context, c client.Client, input Inpu
 		return err
 	}
 	for _, u := range definitions {
-		key := client.ObjectKeyFromObject(u)
+		key, kind := client.ObjectKeyFromObject(u), strings.ToLower(u.GetKind()) // that cluster may answer with others
 		err := c.Get(ctx, key, u)
 		switch suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); {
 		case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		case err != nil:
 			return fmt.Errorf("read %s %s: %w", u.GetKind(), key, err)
 		case !suspended: // whatever the annotation says: a person may have resumed it
-			m.active = append(m.active, fluxObject{key.Namespace, strings.ToLower(u.GetKind()) + " " + u.GetName()})
+			m.active = append(m.active, fluxObject{key.Namespace, kind, key.Name})
 		case u.GetAnnotations()[owned.SuspendedAnnotation] == owned.SuspendedFor(input.Backup.Manifest.Namespace,
 			input.Backup.Manifest.Cluster):
 			m.moved = true

@@ -17,16 +17,15 @@ import (
 
 // fluxObject is an object of Flux in the cluster that was backed up.
 type fluxObject struct {
-	namespace string
-	name      string // with its kind: "helmrelease telco-cloud-init"
+	namespace, kind, name string // the kind in lower case
 }
 
 // String returns the object, with its namespace unless that is Flux's own.
 func (o fluxObject) String() string {
 	if o.namespace == flux.Namespace {
-		return o.name
+		return o.kind + " " + o.name
 	}
-	return o.name + " in namespace " + o.namespace
+	return o.kind + " " + o.name + " in namespace " + o.namespace
 }
 
 // definitionKustomization is the name of the Kustomization that applies the definition of the management cluster, and

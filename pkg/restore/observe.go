@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot/record"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // restoration is one restore, with the last observation of the target.
@@ -28,6 +29,7 @@ type restoration struct {
 
 	releases   []releaseObject              // the objects of the section Workload, in the order of their creation
 	namespaces []*unstructured.Unstructured // of workload clusters, that exist on the target
+	appliers   rollout.Appliers             // of the target; empty if the restore creates no release
 }
 
 func (r *restoration) reasons() []string { return r.now.reasons() }

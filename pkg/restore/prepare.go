@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
@@ -56,7 +57,7 @@ func (input Input) prepare(ctx context.Context) (*restoration, error) {
 			return nil, unreadableTarget(err)
 		}
 		if r.stage == Done { // a finished restore needs no confirmation
-			if err := input.ofBackup(input.unexpectedReleases(ctx)); err != nil {
+			if err := fault.Join(input.ofBackup(input.unexpectedReleases(ctx)), r.refuseAppliers()); err != nil {
 				return nil, err
 			}
 			if former.state == formerSilent || former.state == formerEmpty {
@@ -66,7 +67,7 @@ func (input Input) prepare(ctx context.Context) (*restoration, error) {
 		}
 		problems = append(problems, r.conflict(), input.ofBackup(leftOut(target)),
 			input.ofBackup(input.unexpected(target.Graph())), input.ofBackup(input.unexpectedReleases(ctx)),
-			r.refuseReleases())
+			r.refuseReleases(), r.refuseAppliers())
 	}
 	more, err := input.checkTarget(ctx, target)
 	if err != nil {
@@ -79,7 +80,7 @@ func (input Input) prepare(ctx context.Context) (*restoration, error) {
 func (input Input) checkComplete() error {
 	var wrong []error
 	refuse := func(format string, args ...any) {
-		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf(format, args...),
+		wrong = append(wrong, fault.New(fault.BackupInvalid, oneline.Sprintf(format, args...),
 			"Use another backup, or a copy of this one."))
 	}
 	seen := map[string]bool{}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/record"
 )
 
@@ -21,7 +22,7 @@ func (m formerManagement) refusal(input Input) error {
 		subject = fmt.Sprintf("the management cluster %s at %s, which the backup is of,", name, m.host)
 	}
 	refuse := func(message, hint string) error {
-		return fault.New(fault.RestoreRefused, subject+" "+message, hint)
+		return fault.New(fault.RestoreRefused, oneline.Blanks(subject+" "+message), hint)
 	}
 	switch m.state {
 	case formerHolds:
@@ -83,11 +84,13 @@ func texts[T fmt.Stringer](all []T) []string {
 	return lines
 }
 
-// suspendCommands returns the commands that keep that cluster's Flux from restoring the definition.
+// suspendCommands returns the commands that keep that cluster's Flux from restoring the definition. That cluster may
+// have names of any form: each stays one word.
 func (m formerManagement) suspendCommands() string {
 	var lines []string
 	for _, o := range m.active {
-		lines = append(lines, "kubectl -n "+o.namespace+" patch "+o.name+` --type merge -p '{"spec":{"suspend":true}}'`)
+		lines = append(lines, "kubectl -n "+oneline.Shell(o.namespace)+" patch "+o.kind+" "+oneline.Shell(o.name)+
+			` --type merge -p '{"spec":{"suspend":true}}'`)
 	}
 	return strings.Join(lines, "\n")
 }

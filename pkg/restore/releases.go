@@ -17,6 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // releaseObject is an object of the backup's section Workload: a release of a workload cluster, or an input of one.
@@ -63,7 +64,7 @@ func (r *restoration) observeReleases(ctx context.Context) error {
 			r.namespaces = append(r.namespaces, u)
 		}
 	}
-	return nil
+	return r.observeAppliers(ctx)
 }
 
 // refuseReleases refuses a target on which something else has the name of a release, of one of its inputs or of a
@@ -71,7 +72,7 @@ func (r *restoration) observeReleases(ctx context.Context) error {
 func (r *restoration) refuseReleases() error {
 	var wrong []error
 	refuse := func(hint, format string, args ...any) {
-		wrong = append(wrong, fault.New(fault.RestoreRefused, fmt.Sprintf(format, args...), hint))
+		wrong = append(wrong, fault.New(fault.RestoreRefused, oneline.Sprintf(format, args...), hint))
 	}
 	const rename = "Use a management cluster that holds nothing of the backup, or delete the object there."
 	for _, o := range r.releases {
@@ -154,16 +155,30 @@ func (r *restoration) finishReleases(ctx context.Context, result *Result) error 
 	var created []capi.Object
 	err := r.observeReleases(ctx)
 	if err == nil {
+		if refused := r.refuseAppliers(); refused != nil { // it has come since the restore began
+			return fault.Wrap(fmt.Errorf("all Clusters are active, and releases of workload clusters are missing: %w",
+				refused), fault.RestoreFailed, fault.HintOf(refused)+"\nThen run the same command again.")
+		}
 		created, err = r.createReleases(ctx, true)
 	}
 	result.Releases = append(result.Releases, created...)
 	if err == nil {
 		err = r.observeReleases(ctx)
 	}
+	if err == nil {
+		result.Suspended, err = r.suspended(ctx)
+	}
 	if err != nil {
 		return interrupted(ctx, err, "All Clusters are active; releases of workload clusters may be missing.")
 	}
-	result.Warnings = append(result.Warnings, r.suspendedReleases()...)
+	for _, s := range result.Suspended {
+		warning := s.Release.String() + " is suspended"
+		if !r.input.Verified {
+			warning += ", because the signature of the backup was not checked: read the URL of each source and the " +
+				"values before you resume it (docs/guides/restore.md)"
+		}
+		result.Warnings = append(result.Warnings, warning)
+	}
 	return nil
 }
 
@@ -181,26 +196,6 @@ func (r *restoration) tame(u *unstructured.Unstructured) {
 	if acts(u) && !r.input.Verified {
 		_ = unstructured.SetNestedField(u.Object, true, "spec", "suspend") // fails only when spec is not an object
 	}
-}
-
-// suspendedReleases returns a warning for each release that is suspended on the target.
-func (r *restoration) suspendedReleases() []string {
-	var all []string
-	for _, o := range r.releases {
-		if o.existing == nil || o.saved.GroupVersionKind().Group != releaseGroup {
-			continue
-		}
-		if suspended, _, _ := unstructured.NestedBool(o.existing.Object, "spec", "suspend"); !suspended {
-			continue
-		}
-		warning := capi.ObjectOf(o.saved).String() + " is suspended"
-		if !r.input.Verified {
-			warning += ", because the signature of the backup was not checked: read its values, then resume it " +
-				"(docs/guides/restore.md)"
-		}
-		all = append(all, warning)
-	}
-	return all
 }
 
 // missingReleases reports whether the target lacks something of the section Workload.

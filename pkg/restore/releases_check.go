@@ -3,7 +3,6 @@ package restore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
@@ -22,19 +22,21 @@ import (
 const releaseGroup = "helm.toolkit.fluxcd.io"
 
 // unexpectedReleases refuses what no backup has in the folder workload/: anything but the release of each cluster that
-// the manifest lists with one, and what that release names in its namespace.
+// the manifest lists with one, what that release names, and Secrets and ConfigMaps of its namespace. The components
+// that name the latter are not in a backup.
 func (input Input) unexpectedReleases(ctx context.Context) error {
 	var wrong []error
 	refuse := func(format string, args ...any) {
-		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf(format, args...),
+		wrong = append(wrong, fault.New(fault.BackupInvalid, oneline.Sprintf(format, args...),
 			"Find out who made this backup, and use one that you trust: --sign-key signs it, and restore "+
 				"--verify-key KEY checks that."))
 	}
-	named := map[capi.Key]bool{}
+	named, namespaces := map[capi.Key]bool{}, map[string]bool{}
 	for _, w := range input.Backup.Manifest.Workloads {
 		if !w.Release {
 			continue
 		}
+		namespaces[w.Namespace] = true
 		inputs, err := rollout.InputsOf(ctx, sectionReader{input.Backup.Section(backup.Workload)},
 			client.ObjectKey{Namespace: w.Namespace, Name: w.Cluster})
 		if err != nil {
@@ -52,7 +54,7 @@ func (input Input) unexpectedReleases(ctx context.Context) error {
 		switch o := capi.ObjectOf(u); {
 		case !slices.Contains(releaseKinds(), o.Key().GroupKind):
 			refuse("%s in workload/ is of a kind that no release has", o)
-		case !named[o.Key()]:
+		case !named[o.Key()] && (acts(u) || !namespaces[o.Namespace]):
 			refuse("%s in workload/ belongs to no release that the manifest lists", o)
 		}
 	}

@@ -54,18 +54,29 @@ func shopRelease() []*object {
 		named(core("Secret"), "shop-secrets", map[string]any{"data": map[string]any{"values.yaml": "aHVudGVyMg=="}})}
 }
 
-// newWorkloads has a backup that holds workload cluster team-a/shop with its release, and team-b/legacy without one.
-func newWorkloads(t *testing.T) *restoring {
+// newWorkloads has a backup that holds workload cluster team-a/shop with its release and what its components name, and
+// team-b/legacy without one.
+func newWorkloads(t *testing.T, named ...*object) *restoring {
 	t.Helper()
 	r := newRestoring(t)
-	r.more = []inNamespaceOf{{"team-a", fixture.Named("shop")}, {"team-b", fixture.Named("legacy")}}
-	r.extent = pivot.Extent{Releases: shopRelease(), Workloads: []backup.WorkloadCluster{
-		{Namespace: "team-a", Cluster: "shop", ManagedBy: "management/mgmt", Release: true},
-		{Namespace: "team-b", Cluster: "legacy", ManagedBy: "management/mgmt"}}}
-	r.backUp(t)
+	r.backUpWorkloads(t, named...)
 	r.Force = true
 	r.Target.Client = withFlux(t)
 	return r
+}
+
+// backUpWorkloads backs up the workload clusters.
+func (r *restoring) backUpWorkloads(t *testing.T, named ...*object) {
+	t.Helper()
+	r.more = []inNamespaceOf{{"team-a", fixture.Named("shop")}, {"team-b", fixture.Named("legacy")}}
+	releases := shopRelease()
+	if r.release != nil {
+		releases[0] = r.release
+	}
+	r.extent = pivot.Extent{Releases: releases, Workloads: []backup.WorkloadCluster{
+		{Namespace: "team-a", Cluster: "shop", ManagedBy: "management/mgmt", Release: true},
+		{Namespace: "team-b", Cluster: "legacy", ManagedBy: "management/mgmt"}}, Named: named}
+	r.backUp(t)
 }
 
 // withFlux returns an empty target that has Flux's kinds.
@@ -75,7 +86,7 @@ func withFlux(t *testing.T) client.Client {
 	for _, gvk := range fixture.Kinds() {
 		crds = append(crds, fixture.CRDOf(gvk))
 	}
-	for _, gvk := range []schema.GroupVersionKind{fixture.ReleaseKind, repositoryKind} {
+	for _, gvk := range []schema.GroupVersionKind{fixture.ReleaseKind, repositoryKind, fixture.KustomizationKind} {
 		crd := fixture.CRDOf(gvk)
 		crd.Labels = nil
 		crds = append(crds, crd)
@@ -124,6 +135,7 @@ func TestWorkloadClustersAreRestored(t *testing.T) {
 			if strings.Contains(said, "HelmRelease team-a/shop is suspended") == verified {
 				t.Errorf("it warns of %s", said)
 			}
+			checkSuspended(t, result.Suspended, verified)
 			for _, want := range shopRelease() {
 				got := r.read(t, want)
 				if got == nil {
@@ -141,10 +153,11 @@ func TestWorkloadClustersAreRestored(t *testing.T) {
 			if cluster := r.read(t, ofShop()); cluster.GetAnnotations()["cluster.x-k8s.io/paused"] != "" {
 				t.Error("the workload cluster is paused")
 			}
-			if again, err := restore.Run(t.Context(), r.Input); err != nil || !again.Already ||
-				len(again.Releases) > 0 {
+			again, err := restore.Run(t.Context(), r.Input)
+			if err != nil || !again.Already || len(again.Releases) > 0 {
 				t.Errorf("again: %+v, %v", again, err)
 			}
+			checkSuspended(t, again.Suspended, verified)
 			a, err := restore.Adopt(t.Context(), r.Target, r.Backup)
 			if err != nil || len(a.Unmet) != 9 || len(a.Made)+len(a.Gone) > 0 {
 				t.Errorf("adoption: %+v, %v", a, err)
@@ -301,6 +314,15 @@ func TestWhatKeepsWorkloadClustersFromARestore(t *testing.T) {
 		"values of something else": {func(t *testing.T, r *restoring) {
 			r.forge(t, backup.Workload, "v1", "ConfigMap", "kube-system")
 		}, fault.BackupInvalid, "ConfigMap kube-system/evil in workload/ belongs to no release", ""},
+		"a Secret in the namespace of a cluster without a release": {func(t *testing.T, r *restoring) {
+			r.forge(t, backup.Workload, "v1", "Secret", "team-b")
+		}, fault.BackupInvalid, "Secret team-b/evil in workload/ belongs to no release", ""},
+		"a Secret of the components is another one": {func(t *testing.T, r *restoring) {
+			r.backUpWorkloads(t, gitLogin())
+			other := gitLogin()
+			other.Object["data"] = map[string]any{"password": "b3RoZXI="}
+			must(t, r.Target.Client.Create(t.Context(), other))
+		}, fault.RestoreRefused, other + "Secret team-a/git-login has another data", ""},
 		"an object in a namespace of no cluster": {func(t *testing.T, r *restoring) {
 			r.forge(t, backup.Objects, "v1", "Secret", "team-c")
 		}, fault.BackupInvalid, "Secret team-c/evil in objects/ is in another namespace", ""},

@@ -59,6 +59,7 @@ type Result struct {
 	Objects    int           // of the backup's section Objects, on the target
 	References []capi.Object // that were created
 	Releases   []capi.Object // releases of workload clusters and their inputs, that were created
+	Suspended  []Suspended   // releases of workload clusters that are suspended on the target
 	Warnings   []string      // what a person should compare
 }
 

@@ -30,6 +30,8 @@ type restoring struct {
 	asked int           // how often that was asked
 	made  int           // objects that were created in place of clusterctl
 
+	release *object // of team-a/shop in the backup, in place of the usual one
+
 	more   []inNamespaceOf // what the cluster that is backed up has besides
 	extent pivot.Extent    // of the backup
 }

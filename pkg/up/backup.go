@@ -3,11 +3,13 @@ package up
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
@@ -25,7 +27,8 @@ type BackedUp struct {
 // Backup backs up the living management cluster into a new folder, or file, of dir. The backup has its definition,
 // what that refers to, its values, release and source, and the same of its workload clusters in all namespaces.
 // Backup changes nothing in the cluster, and acquires no lease. It first proves that the cluster is the one of this
-// environment.
+// environment. The error has the code fault.BackupIncomplete if the backup was written and leaves out workload
+// clusters.
 func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
 	ctx, cancel := context.WithTimeout(ctx, backupBound)
 	defer cancel()
@@ -62,6 +65,22 @@ func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
 	}
 	more.Environment = environment
 	b := BackedUp{LeftOut: leftOut}
-	b.Path, b.Manifest, err = keeper.Keep(ctx, u.decider.Side(side.Cluster), u.Scope, more)
-	return b, err
+	if b.Path, b.Manifest, err = keeper.Keep(ctx, u.decider.Side(side.Cluster), u.Scope, more); err != nil {
+		return BackedUp{}, err
+	}
+	return b, b.incomplete(u.Environment.Argument())
+}
+
+// incomplete returns an error that names the workload clusters that the backup leaves out; nil if it has all of them.
+func (b BackedUp) incomplete(environment string) error {
+	if len(b.LeftOut) == 0 {
+		return nil
+	}
+	var all []string
+	for _, left := range b.LeftOut {
+		all = append(all, left.Cluster+": "+left.Reason)
+	}
+	return fault.New(fault.BackupIncomplete, fmt.Sprintf("the backup %s leaves out %s: %s", b.Path,
+		oneline.Count(len(all), "workload cluster"), strings.Join(all, "; ")),
+		"Keep this backup, fix what is named, and run cluster-init backup "+environment+" again.")
 }

@@ -51,13 +51,13 @@ func backupWorkloads(ctx context.Context, management *kube.Cluster, scope cluste
 			left = append(left, LeftOut{key.String(), reason})
 			continue
 		}
-		var inputs []*unstructured.Unstructured
+		var inputs, named []*unstructured.Unstructured
 		if hasRelease {
-			inputs, err = rollout.InputsOf(ctx, management, key)
+			inputs, named, err = readRelease(ctx, management, key)
 			switch {
 			case apierrors.IsNotFound(err):
 				left = append(left, LeftOut{key.String(), "its release is incomplete: " + err.Error()})
-				inputs, hasRelease = nil, false
+				hasRelease = false
 			case err != nil:
 				return more, nil, err
 			}
@@ -67,7 +67,7 @@ func backupWorkloads(ctx context.Context, management *kube.Cluster, scope cluste
 		}
 		more.Workloads = append(more.Workloads, backup.WorkloadCluster{Namespace: c.Namespace, Cluster: c.Name,
 			ManagedBy: scope.Namespace + "/" + scope.Cluster, Release: hasRelease})
-		more.Releases = append(more.Releases, inputs...)
+		more.Releases, more.Named = append(more.Releases, inputs...), append(more.Named, named...)
 	}
 	for _, key := range releases {
 		left = append(left, LeftOut{key.String(), "its Cluster does not exist"})
@@ -78,6 +78,18 @@ func backupWorkloads(ctx context.Context, management *kube.Cluster, scope cluste
 	slices.SortFunc(left, func(a, b LeftOut) int { return strings.Compare(a.Cluster, b.Cluster) })
 	more.Releases = eachOnce(more.Releases)
 	return more, left, nil
+}
+
+// readRelease returns the inputs of a release, and the Secrets and ConfigMaps that its components name.
+func readRelease(ctx context.Context, c client.Reader, key client.ObjectKey) (inputs,
+	named []*unstructured.Unstructured, err error) {
+	if inputs, err = rollout.InputsOf(ctx, c, key); err != nil {
+		return nil, nil, err
+	}
+	if named, err = componentInputs(ctx, c, key); err != nil {
+		return nil, nil, err
+	}
+	return inputs, named, nil
 }
 
 // unsteadyNamespaces returns the namespaces with a Cluster that is paused or being deleted, and names it.

@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -21,10 +22,12 @@ import (
 type Cluster struct {
 	Management  *kube.Cluster
 	Self        Key                      // the management cluster's own Cluster
-	Argument    string                   // names the environment of the management cluster in hints
 	Environment *environment.Environment // loaded with Options.Workload
 	Machines    []environment.Range      // the networks of its machines
+	Provider    provider.Provider        // makes its machines
 	Follow      rollout.Options
+	// AllowChanges are the keys of the changes that may remove something from the cluster.
+	AllowChanges []string
 	// Settled, if set, gets the environment as it is applied, before anything is: with secrets of the management
 	// cluster.
 	Settled func(*environment.Environment)
@@ -38,21 +41,11 @@ func (c Cluster) Key() Key {
 // Apply creates or changes the cluster, and waits until it is ready.
 func (c Cluster) Apply(ctx context.Context, report pipeline.Reporter) error {
 	// the phase before has warned already
-	if err := c.Check(ctx, &pipeline.Notes{}); err != nil {
-		return err
-	}
-	var err error
-	if c.Environment, err = c.settle(ctx); err != nil {
-		return err
-	}
-	if c.Settled != nil {
-		c.Settled(c.Environment)
-	}
-	objects, err := c.objects(ctx)
+	objects, err := c.Render(ctx, &pipeline.Notes{})
 	if err != nil {
 		return err
 	}
-	if err := c.checkForeign(ctx, objects); err != nil {
+	if err := c.checkOwner(ctx); err != nil {
 		return err
 	}
 	if err := c.Management.ApplyAll(ctx, objects...); err != nil {
@@ -69,6 +62,26 @@ func (c Cluster) Apply(ctx context.Context, report pipeline.Reporter) error {
 	goal := rollout.GoalOf(c.Management, key.object(), now.Format(time.RFC3339Nano), "workload cluster "+key.String())
 	goal.Owns = key.Owns
 	return rollout.NewIn(c.Management, key.Namespace, follow).Await(ctx, goal, report)
+}
+
+// Render returns the objects that Apply applies, in that order. It checks what Apply checks, and changes nothing.
+func (c Cluster) Render(ctx context.Context, report pipeline.Reporter) ([]client.Object, error) {
+	if err := c.Check(ctx, report); err != nil {
+		return nil, err
+	}
+	settled, err := c.settle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.Environment = settled.environment
+	if c.Settled != nil {
+		c.Settled(c.Environment)
+	}
+	objects, err := c.objects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return objects, c.checkForeign(ctx, objects)
 }
 
 // objects returns what makes the cluster, in the order in which it is applied.

@@ -32,8 +32,9 @@ func (c Cluster) Check(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	return fault.Join(c.Environment.CheckKubernetesVersion(), c.checkName(ctx), c.checkProviders(ctx),
-		c.checkControllers(ctx), c.checkNetworks(ctx, self, report), c.checkContent(ctx))
+	return fault.Join(c.Environment.CheckKubernetesVersion(), c.checkName(ctx), c.checkFirst(ctx, report),
+		c.checkProviders(ctx), c.checkControllers(ctx), c.checkNetworks(ctx, self, report), c.checkContent(ctx),
+		c.checkChanges(ctx, report))
 }
 
 // checkManagement refuses a management cluster that does not hold its own definition, or is not ready. It returns its

@@ -6,10 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -20,107 +17,53 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// appliedBy is the label with which kustomize-controller marks what it applies.
-const appliedBy = "kustomize.toolkit.fluxcd.io/name"
-
-// notActing are the findings of a controller that accepts no work, whatever the conditions say that it wrote last.
-var notActing = []string{"workload-missing", "applied-object-missing", "workload-scaled-down", "workload-unavailable",
-	"lease-not-renewed", "lease-held-by-dead-process", "webhook-silent", "conversion-webhook-silent",
-	"definition-unreadable", "permission-missing"}
-
-// checkControllers refuses a management cluster whose controllers would not make this cluster: Flux's, and those of its
-// providers. A condition is only what a controller wrote last.
+// checkControllers refuses a management cluster whose controllers do not act, although its conditions say that all is
+// ready: a condition is what its controller wrote last.
 func (c Cluster) checkControllers(ctx context.Context) error {
 	return c.judgeControllers(readiness.Observe(ctx, c.Management))
 }
 
-// judgeControllers returns an error for each Deployment that makes the cluster and does not act. Findings about
-// anything else, such as the objects of other clusters, do not count.
+// judgeControllers judges the controllers that would make the cluster. If it is not known what they do, that is a
+// refusal too.
 func (c Cluster) judgeControllers(o readiness.Observation) error {
-	for _, kind := range []schema.GroupKind{{Group: "apps", Kind: "Deployment"}, {Kind: "Pod"},
-		{Group: "coordination.k8s.io", Kind: "Lease"},
-		{Group: kustomizev1.GroupVersion.Group, Kind: kustomizev1.KustomizationKind}} {
-		if !slices.Contains(o.Kinds, kind) {
-			return fault.Retryable(fmt.Errorf("see whether the controllers of the management cluster %s act: %s",
-				c.Self, strings.Join(o.NotChecked, "; ")), fault.ClusterUnreachable, "Run the same command again.")
-		}
+	if !o.Complete() || !slices.Contains(o.Kinds, kustomizations()) {
+		return fault.Retryable(fmt.Errorf("check the controllers of the management cluster %s: %s", c.Self,
+			strings.Join(o.NotChecked, "; ")), fault.ClusterUnreachable,
+			"Give your user the right to list all objects, or wait until the API server answers, and run the same "+
+				"command again.")
 	}
-	blocking := readiness.Blocks(readiness.Judge(o))
 	var problems []error
-	for _, d := range c.controllers(o) {
-		i := slices.IndexFunc(blocking, func(f readiness.Finding) bool {
-			return slices.Contains(notActing, f.ID) && d.concerned(o, f)
-		})
-		if i >= 0 {
-			problems = append(problems, fault.Retryable(fmt.Errorf("the controller %s of the management cluster %s "+
-				"does not act: %s", d.Ref, c.Self, blocking[i].Cause), fault.ComponentStuck,
-				strings.TrimSpace("Find the cause: cluster-init diagnose "+c.Argument)))
-		}
+	for _, f := range readiness.Idle(o, c.controllers(o)...) {
+		problems = append(problems, fault.Retryable(fmt.Errorf("a controller of the management cluster %s does "+
+			"not act: %s (%s)", c.Self, f.Cause, f.Object), fault.ComponentStuck,
+			"Find the cause: cluster-init diagnose ENVIRONMENT. Run the same command again when the controller acts."))
 	}
 	return fault.Join(problems...)
 }
 
-// controller is a Deployment that a cluster needs. Its object is nil if it does not exist.
-type controller struct {
-	health.Ref
-	object *unstructured.Unstructured
-}
-
-// controllers returns those of Flux and those that the components of the cluster's providers consist of.
-func (c Cluster) controllers(o readiness.Observation) []controller {
-	var found []controller
-	add := func(r health.Ref, object *unstructured.Unstructured) {
-		if !slices.ContainsFunc(found, func(d controller) bool { return d.Ref == r }) {
-			found = append(found, controller{r, object})
-		}
-	}
-	own, components := client.ObjectKey{Namespace: flux.Namespace, Name: flux.ReleaseName}, map[health.Ref]bool{}
-	for _, u := range o.Objects {
-		r := health.RefOf(u)
-		if r.Kind == kustomizev1.KustomizationKind && r.Group == kustomizev1.GroupVersion.Group &&
-			rollout.Made(own, u) && slices.Contains(c.Environment.Providers(), u.GetLabels()[owned.ComponentLabel]) {
-			components[r] = true
-		}
-	}
-	for _, u := range o.Objects {
-		r := health.RefOf(u)
-		isFlux := r.Namespace == flux.Namespace && slices.Contains(flux.Controllers(), r.Name)
-		applied := components[health.Ref{Group: kustomizev1.GroupVersion.Group, Kind: kustomizev1.KustomizationKind,
-			Namespace: flux.Namespace, Name: u.GetLabels()[appliedBy]}]
-		if isDeployment(r) && (isFlux || applied) {
-			add(r, u)
-		}
-	}
-	for _, m := range o.Missing {
-		if isDeployment(m.Object) && components[m.By] {
-			add(m.Object, nil)
-		}
-	}
+// controllers returns the Deployments that make the cluster: those of Flux, and those that Flux has applied for the
+// providers. What a component that is not ready has is not among them: checkProviders refuses it.
+func (c Cluster) controllers(o readiness.Observation) []health.Ref {
+	var found []health.Ref
 	for _, name := range flux.Controllers() {
-		add(health.Ref{Group: "apps", Kind: "Deployment", Namespace: flux.Namespace, Name: name}, nil)
+		found = append(found, health.Ref{Group: "apps", Kind: "Deployment", Namespace: flux.Namespace, Name: name})
+	}
+	own := client.ObjectKey{Namespace: flux.Namespace, Name: flux.ReleaseName}
+	for _, u := range o.Objects {
+		if u.GroupVersionKind().GroupKind() != kustomizations() || !rollout.Made(own, u) ||
+			!slices.Contains(c.Environment.Providers(), u.GetLabels()[owned.ComponentLabel]) ||
+			health.ConditionOf(u, "Ready").Status != "True" {
+			continue
+		}
+		for _, applied := range health.Inventory(u) {
+			if applied.Group == "apps" && applied.Kind == "Deployment" {
+				found = append(found, applied)
+			}
+		}
 	}
 	return found
 }
 
-func isDeployment(r health.Ref) bool { return r.Group == "apps" && r.Kind == "Deployment" }
-
-// concerned reports whether a finding is about the controller: its Deployment, its account, or the webhooks and
-// definitions that its provider installed.
-func (d controller) concerned(o readiness.Observation, f readiness.Finding) bool {
-	if f.Object == d.Ref || f.Workload() == d.Ref {
-		return true
-	}
-	if d.object == nil || f.Workload() != (health.Ref{}) {
-		return false
-	}
-	account, _, _ := unstructured.NestedString(d.object.Object, "spec", "template", "spec", "serviceAccountName")
-	if f.Object == (health.Ref{Kind: "ServiceAccount", Namespace: d.Namespace, Name: account}) {
-		return true
-	}
-	labels := d.object.GetLabels()
-	return f.Object.Namespace == "" && slices.ContainsFunc(o.Objects, func(u *unstructured.Unstructured) bool {
-		theirs := u.GetLabels()
-		return health.RefOf(u) == f.Object && theirs[appliedBy] != "" && theirs[appliedBy] == labels[appliedBy] &&
-			theirs[clusterv1.ProviderNameLabel] == labels[clusterv1.ProviderNameLabel]
-	})
+func kustomizations() schema.GroupKind {
+	return schema.GroupKind{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"}
 }

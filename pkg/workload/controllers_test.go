@@ -2,7 +2,6 @@ package workload
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,167 +9,116 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// decode reads a list of objects from a file, with numbers as an API server's answer has them.
-func decode(t *testing.T, file string) []*unstructured.Unstructured {
+// component is the Kustomization of a component of the management cluster, with the Deployment that it applied.
+func component(t *testing.T, release, name, ready string) *unstructured.Unstructured {
 	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := yaml.YAMLToJSON(content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var raw []json.RawMessage
-	if err := json.Unmarshal(text, &raw); err != nil {
-		t.Fatal(err)
-	}
-	var list []*unstructured.Unstructured
-	for _, each := range raw {
-		u := &unstructured.Unstructured{}
-		if err := u.UnmarshalJSON(each); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, u)
-	}
-	return list
+	return object(t, `{"apiVersion":"kustomize.toolkit.fluxcd.io/v1","kind":"Kustomization","metadata":{"namespace":`+
+		`"flux-system","name":"`+name+`","labels":{"helm.toolkit.fluxcd.io/name":"`+release+`",`+
+		`"helm.toolkit.fluxcd.io/namespace":"flux-system","cluster-init.io/component":"`+name+`"}},"status":{`+
+		`"conditions":[{"type":"Ready","status":"`+ready+`"}],"inventory":{"entries":[{"id":"`+name+`-system_`+name+
+		`-controller-manager_apps_Deployment","v":"v1"},{"id":"_`+name+`-system__Namespace","v":"v1"}]}}}`)
 }
 
-// world is an observation that a test changes.
-type world struct {
-	*testing.T
-	readiness.Observation
-}
-
-// healthyWorld is a management cluster in which nothing is wrong.
-func healthyWorld(t *testing.T) *world {
+func running(t *testing.T, namespace, name string, available int64) *unstructured.Unstructured {
 	t.Helper()
-	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	w := &world{T: t, Observation: readiness.Observation{Cluster: "management", At: noon, Local: noon,
-		Objects: decode(t, "../readiness/testdata/healthy.yaml")}}
-	w.remove("Kustomization/flux-system/capi")
-	w.object("Deployment/capi-system/capi-controller-manager").SetLabels(map[string]string{
-		"kustomize.toolkit.fluxcd.io/name": "capi", "cluster.x-k8s.io/provider": "cluster-api"})
-	w.set("Deployment/capi-system/capi-controller-manager", map[string]any{"app": "capi"}, "spec", "template",
-		"metadata", "labels")
-	w.Objects = append(w.Objects, decode(t, "testdata/providers.yaml")...)
-	seen := map[schema.GroupKind]bool{}
-	for _, u := range w.Objects {
-		if kind := u.GroupVersionKind().GroupKind(); !seen[kind] {
-			w.Kinds, seen[kind] = append(w.Kinds, kind), true
-		}
+	u := object(t, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"namespace":"`+namespace+`","name":"`+name+
+		`"},"spec":{"replicas":1}}`)
+	if err := unstructured.SetNestedField(u.Object, available, "status", "availableReplicas"); err != nil {
+		t.Fatal(err)
 	}
-	return w
+	return u
 }
 
-func (w *world) object(name string) *unstructured.Unstructured {
-	for _, u := range w.Objects {
-		if health.RefOf(u).String() == name {
-			return u
-		}
+func object(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := json.Unmarshal([]byte(text), u); err != nil {
+		t.Fatal(err)
 	}
-	w.Fatalf("no %s", name)
-	return nil
+	return u
 }
 
-func (w *world) set(name string, value any, path ...string) {
-	if err := unstructured.SetNestedField(w.object(name).Object, value, path...); err != nil {
-		w.Fatal(err)
-	}
-}
-
-func (w *world) remove(name string) {
-	gone := w.object(name)
-	w.Objects = slices.DeleteFunc(w.Objects, func(u *unstructured.Unstructured) bool { return u == gone })
-}
-
-// down says of a Deployment that it has had no available replica for ten minutes.
-func (w *world) down(name string) {
-	w.set(name, int64(0), "status", "availableReplicas")
-	w.set(name, []any{map[string]any{"type": "Available", "status": "False",
-		"lastTransitionTime": "2026-01-01T11:50:00Z"}}, "status", "conditions")
-}
-
-// Each row is one change of a healthy management cluster whose Cluster says Available. A controller that the cluster
-// needs is named if it does not act; what others need does not count.
+// Only the controllers that would make the cluster must act, and what nobody could read is a refusal.
 func TestControllersMustAct(t *testing.T) {
-	const capi = "Deployment/capi-system/capi-controller-manager"
-	const capd = "Deployment/capd-system/capd-controller-manager"
-	deployment := func(name string) health.Ref {
-		return health.Ref{Group: "apps", Kind: "Deployment", Namespace: "capd-system", Name: name}
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Workload: true,
+		Content: clusterinit.Content(), Variables: func(string) (string, bool) { return "", false },
+		Sets: []string{"cluster.name=shop", "cluster.namespace=team-a"}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, row := range map[string]struct {
-		change func(*world)
-		says   string // "": it is not refused
-		code   fault.Code
+	c := Cluster{Self: Key{"management", "mgmt"}, Environment: env}
+	type objects = []*unstructured.Unstructured
+	for name, tc := range map[string]struct {
+		change func(objects) objects
+		says   string // empty: not refused
 	}{
-		"healthy": {func(*world) {}, "", ""},
-		"core has no replica": {func(w *world) { w.down(capi) },
-			capi + " of the management cluster management/mgmt does not act", fault.ComponentStuck},
-		"the infrastructure provider was scaled to 0": {func(w *world) { w.set(capd, int64(0), "spec", "replicas") },
-			capd, fault.ComponentStuck},
-		"the infrastructure provider was deleted": {func(w *world) {
-			w.remove(capd)
-			w.Missing = []readiness.Applied{{Object: deployment("capd-controller-manager"),
-				By: health.RefOf(w.object("Kustomization/flux-system/capd"))}}
-		}, capd, fault.ComponentStuck},
-		"Flux applies no release": {func(w *world) { w.down("Deployment/flux-system/helm-controller") },
-			"Deployment/flux-system/helm-controller", fault.ComponentStuck},
-		"Flux fetches no source": {func(w *world) { w.remove("Deployment/flux-system/source-controller") },
-			"Deployment/flux-system/source-controller", fault.ComponentStuck},
-		"core runs and has not renewed its Lease": {func(w *world) {
-			w.set("Lease/capi-system/controller-leader-election-capi", "2026-01-01T11:50:00.000000Z", "spec",
-				"renewTime")
-		}, capi, fault.ComponentStuck},
-		"the webhooks of core have no endpoint": {func(w *world) {
-			w.set("EndpointSlice/capi-system/capi-1", []any{}, "endpoints")
-		}, capi, fault.ComponentStuck},
-		"a webhook does not answer although its Pod is ready": {func(w *world) {
-			w.Probes = append(w.Probes, readiness.Probe{Kind: readiness.DryRunCreate,
-				Object: health.Ref{Group: "infrastructure.cluster.x-k8s.io", Kind: "DevCluster", Namespace: "team-b",
-					Name: "till"}, Message: `Internal error occurred: failed calling webhook ` +
-					`"default.devcluster.infrastructure.cluster.x-k8s.io": context deadline exceeded`})
-		}, capd, fault.ComponentStuck},
-		"core may not read Clusters": {func(w *world) {
-			w.Probes = append(w.Probes, readiness.Probe{Kind: readiness.Permission, Message: "list clusters",
-				Object: health.Ref{Kind: "ServiceAccount", Namespace: "capi-system", Name: "capi-manager"}})
-		}, capi, fault.ComponentStuck},
-		"Pods could not be listed": {func(w *world) {
-			w.Kinds = slices.DeleteFunc(w.Kinds, func(k schema.GroupKind) bool { return k.Kind == "Pod" })
-			w.NotChecked = []string{"pods of the management cluster: timeout"}
-		}, "pods of the management cluster: timeout", fault.ClusterUnreachable},
-		"the provider of other clusters has no replica": {func(w *world) {
-			w.down("Deployment/capo-system/capo-controller-manager")
-		}, "", ""},
-		"the machine of another cluster is paused": {func(w *world) {
-			w.object("Machine/default/demo-cp").SetAnnotations(map[string]string{"cluster.x-k8s.io/paused": ""})
-		}, "", ""},
-		"a webhook refuses an object of another cluster": {func(w *world) {
-			w.Probes = append(w.Probes, readiness.Probe{Kind: readiness.DryRunUpdate,
-				Object: health.Ref{Group: "infrastructure.cluster.x-k8s.io", Kind: "DevCluster", Namespace: "team-b",
-					Name: "till"}, Message: `admission webhook "default.devcluster.infrastructure.cluster.x-k8s.io" ` +
-					`denied the request: spec.template is immutable`})
-		}, "", ""},
+		"all act": {func(o objects) objects { return o }, ""},
+		"a provider has no Deployment": {func(o objects) objects { return without(o, "capd-controller-manager") },
+			"Deployment capd-controller-manager does not exist (Deployment/capd-system/capd-controller-manager)"},
+		"a provider has no replica": {func(o objects) objects {
+			return append(without(o, "capd-controller-manager"), running(t, "capd-system", "capd-controller-manager", 0))
+		}, "Deployment capd-controller-manager has 0 of 1 replicas available"},
+		"Flux has no replica": {func(o objects) objects {
+			return append(without(o, "helm-controller"), running(t, "flux-system", "helm-controller", 0))
+		}, "Deployment helm-controller has 0 of 1 replicas available"},
+		"Flux is gone": {func(o objects) objects { return without(o, "source-controller") },
+			"Deployment source-controller does not exist"},
+		"a provider that the cluster does not need": {func(o objects) objects {
+			return append(o, component(t, "telco-cloud-init", "capo", "True"))
+		}, ""},
+		"a component of another release": {func(o objects) objects {
+			return append(o, component(t, "shop", "cabpk", "True"), running(t, "team-a", "capd-controller-manager", 0))
+		}, ""},
+		"a component that is not ready, which another check refuses": {func(o objects) objects {
+			return append(without(without(o, "capd-controller-manager"), "capd"),
+				component(t, "telco-cloud-init", "capd", "False"))
+		}, ""},
 	} {
-		w := healthyWorld(t)
-		row.change(w)
-		c := Cluster{Environment: shop(t), Self: Key{"management", "mgmt"}, Argument: "mgmt-env"}
-		err := c.judgeControllers(w.Observation)
-		switch {
-		case row.says == "" && err != nil:
-			t.Errorf("%s: refused: %v", name, err)
-		case row.says != "" && (fault.CodeOf(err) != row.code || !strings.Contains(err.Error(), row.says)):
-			t.Errorf("%s: %v with code %s, want %q with %s", name, err, fault.CodeOf(err), row.says, row.code)
-		case row.code == fault.ComponentStuck && (strings.Contains(err.Error(), "\n") ||
-			fault.HintOf(err) != "Find the cause: cluster-init diagnose mgmt-env"):
-			t.Errorf("%s: hint %q of %v", name, fault.HintOf(err), err)
+		t.Run(name, func(t *testing.T) {
+			var all objects
+			for _, name := range []string{"capi", "cabpk", "capd"} {
+				all = append(all, component(t, "telco-cloud-init", name, "True"),
+					running(t, name+"-system", name+"-controller-manager", 1))
+			}
+			for _, name := range flux.Controllers() {
+				all = append(all, running(t, flux.Namespace, name, 1))
+			}
+			err := c.judgeControllers(readiness.Observation{Objects: tc.change(all), Kinds: observedKinds(),
+				At: time.Now()})
+			switch {
+			case tc.says == "" && err != nil:
+				t.Error(err)
+			case tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says) ||
+				fault.CodeOf(err) != fault.ComponentStuck ||
+				!strings.Contains(fault.HintOf(err), "cluster-init diagnose ENV")):
+				t.Errorf("%v, hint %q, want %q", err, fault.HintOf(err), tc.says)
+			}
+		})
+	}
+	for _, kind := range observedKinds() {
+		seen := readiness.Observation{NotChecked: []string{kind.Kind + ": forbidden"},
+			Kinds: slices.DeleteFunc(observedKinds(), func(k schema.GroupKind) bool { return k == kind })}
+		if err := c.judgeControllers(seen); fault.CodeOf(err) != fault.ClusterUnreachable ||
+			!strings.Contains(err.Error(), kind.Kind+": forbidden") {
+			t.Errorf("%s was not read: %v", kind.Kind, err)
 		}
 	}
+}
+
+func without(all []*unstructured.Unstructured, name string) []*unstructured.Unstructured {
+	return slices.DeleteFunc(slices.Clone(all), func(u *unstructured.Unstructured) bool { return u.GetName() == name })
+}
+
+// observedKinds are those without which nobody knows what a controller does.
+func observedKinds() []schema.GroupKind {
+	return []schema.GroupKind{{Kind: "Node"}, {Kind: "Pod"}, {Group: "apps", Kind: "Deployment"},
+		{Group: "apps", Kind: "DaemonSet"}, {Group: "coordination.k8s.io", Kind: "Lease"}, kustomizations()}
 }

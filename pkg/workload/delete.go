@@ -16,11 +16,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // Deletion deletes a workload cluster that `workload apply` or a commit has made.
@@ -28,6 +32,8 @@ type Deletion struct {
 	Management *kube.Cluster
 	Key        Key
 	Cluster    clusters.Deletion
+	// Provider returns the infrastructure provider of the cluster from its stored values.
+	Provider func(environment.Objects) (provider.Provider, error)
 }
 
 // Check refuses a cluster that has no release of its own. It returns nil for one whose deletion was interrupted.
@@ -55,22 +61,25 @@ func (d Deletion) Check(ctx context.Context) error {
 
 // checkOwner refuses while a Kustomization, for example of a Git repository, would apply the release again.
 func (d Deletion) checkOwner(ctx context.Context, labels map[string]string) error {
-	group := kustomizev1.GroupVersion.Group
-	key := client.ObjectKey{Namespace: labels[group+"/namespace"], Name: labels[group+"/name"]}
-	if key.Name == "" {
-		return nil
+	appliers, err := appliersOf(ctx, d.Management, d.Key, labels)
+	if err != nil {
+		return err
 	}
-	var owner kustomizev1.Kustomization
-	err := d.Management.Get(ctx, key, &owner)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && owner.Spec.Suspend:
-		return nil
-	case err != nil:
-		return fmt.Errorf("read the Kustomization %s, which applies the HelmRelease %s: %w", key, d.Key, err)
+	var wrong []error
+	for _, a := range appliers {
+		message := fmt.Sprintf("the %s would apply the HelmRelease %s again", a, d.Key)
+		wrong = append(wrong, fault.New(fault.ClusterForeign, message, fmt.Sprintf("Suspend it: %s. Delete the "+
+			"cluster, remove it from the source of the %s, and only then resume.", a.SuspendCommand(), a.Kind)))
 	}
-	return fault.New(fault.ClusterForeign, fmt.Sprintf("the Kustomization %s would apply the HelmRelease %s again", key,
-		d.Key), fmt.Sprintf("Suspend it: flux suspend kustomization -n %s %s. Delete the cluster, remove it from the "+
-		"source of the Kustomization, and only then resume.", key.Namespace, key.Name))
+	return fault.Join(wrong...)
+}
+
+// appliersOf returns what would apply the HelmRelease of a workload cluster again. labels are those of the HelmRelease.
+func appliersOf(ctx context.Context, management *kube.Cluster, key Key, labels map[string]string) (rollout.Appliers,
+	error) {
+	all, err := rollout.ReadAppliers(ctx, management)
+	return all.Of(health.Ref{Group: helmv2.GroupVersion.Group, Kind: helmv2.HelmReleaseKind, Namespace: key.Namespace,
+		Name: key.Name}, labels), err
 }
 
 func (d Deletion) scope() clusters.Scope {
@@ -90,6 +99,9 @@ func (d Deletion) Run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	if err := d.deleteApplied(ctx, report); err != nil {
+		return err
+	}
+	if err := d.checkGone(ctx, report); err != nil {
 		return err
 	}
 	// The HelmRelease is last: with it a run that is interrupted begins again.

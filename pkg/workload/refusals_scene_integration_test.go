@@ -67,12 +67,14 @@ func newFleet(ctx context.Context, t *testing.T) *fleetScene {
 		w.create(ctx, t, k)
 		k.Status.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Status: metav1.ConditionTrue, Reason: "A",
 			LastTransitionTime: metav1.Now()}}
+		k.Status.Inventory = &kustomizev1.ResourceInventory{Entries: []kustomizev1.ResourceRef{
+			{ID: name + "-r_" + name + "_apps_Deployment", Version: "v1"}}}
 		if err := shared.Client.Status().Update(ctx, k); err != nil {
 			t.Fatal(err)
 		}
 		labels := map[string]string{"app": name}
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: name + "-r", Name: name,
-			Labels: map[string]string{appliedBy: name}}}
+			Labels: map[string]string{"kustomize.toolkit.fluxcd.io/name": name}}}
 		d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
 		d.Spec.Template.Labels = labels
 		d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "manager", Image: "manager"}}
@@ -80,7 +82,9 @@ func newFleet(ctx context.Context, t *testing.T) *fleetScene {
 		w.kustomizations[name], w.deployments[name] = k, d
 	}
 	for _, name := range flux.Controllers() {
-		w.deployments[name] = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: name}}
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: name}}
+		t.Cleanup(func() { patch(context.WithoutCancel(ctx), t, d, deploymentStatus(0)) }) // they run nowhere
+		w.deployments[name] = d
 	}
 	for _, d := range w.deployments {
 		patch(ctx, t, d, deploymentStatus(1))
@@ -150,19 +154,17 @@ func (w *fleetScene) cluster(ctx context.Context, t *testing.T, row refusal) Clu
 	}
 	management.Config = rest.CopyConfig(shared.Client.Config)
 	management.Config.Wrap(func(next http.RoundTripper) http.RoundTripper { return sourceController{next, archive} })
-	return Cluster{Management: &management, Self: fleet, Environment: env,
+	return Cluster{Management: &management, Self: fleet, Environment: env, Provider: place{},
 		Machines: []environment.Range{{Path: "nodes", CIDR: row.machines}},
 		Follow:   rollout.Options{Now: time.Now, Heartbeat: time.Minute}}
 }
 
-// valuesOf is a ConfigMap of the user's own that has the name of a cluster's values.
-func (w *fleetScene) valuesOf(ctx context.Context, t *testing.T, name string) *corev1.ConfigMap {
+// phaseOf is a ConfigMap of the user's own that has the name of one of a cluster's.
+func (w *fleetScene) phaseOf(ctx context.Context, t *testing.T, name string) *corev1.ConfigMap {
 	t.Helper()
-	objects, err := w.cluster(ctx, t, refusal{sets: []string{"cluster.name=" + name}}).Environment.Objects()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-r", Name: objects.Values.Name}}
+	env := w.cluster(ctx, t, refusal{sets: []string{"cluster.name=" + name}}).Environment
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-r",
+		Name: env.PhaseValues(environment.Workload).Name}}
 }
 
 // sourceController answers requests to the Service of source-controller with an archive.

@@ -5,30 +5,60 @@ import (
 	"fmt"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// settle returns the environment as it is applied: with what the cluster was last given and the shell of this run has
-// no say in, and with what the management cluster was given for their common place.
-func (c Cluster) settle(ctx context.Context) (*environment.Environment, error) {
-	env := c.Environment
-	names, err := env.Objects()
+// settled is an environment as it is applied, and how it differs from what the cluster was last given.
+type settled struct {
+	environment *environment.Environment
+	kept        []environment.Kept
+	changes     []environment.Change
+}
+
+// settle returns the environment as it is applied. A value that once came from the shell stays as the cluster was last
+// given it. Values for the place that it shares with the management cluster come from that.
+func (c Cluster) settle(ctx context.Context) (settled, error) {
+	s := settled{environment: c.Environment}
+	names, err := c.Environment.Objects()
 	if err != nil {
-		return nil, fmt.Errorf("render the values of workload cluster %s: %w", c.Key(), err)
+		return s, fmt.Errorf("render the values of workload cluster %s: %w", c.Key(), err)
 	}
 	last, err := rollout.ReadValues(ctx, c.Management, names)
 	if err == nil {
-		env, _, err = env.Keep(last, nil)
+		s.environment, s.kept, err = s.environment.Keep(last, c.AllowChanges)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the values that workload cluster %s was last given: %w", c.Key(), err)
+		return s, fmt.Errorf("read the values that workload cluster %s was last given: %w", c.Key(), err)
 	}
 	place, err := rollout.LastAppliedValues(ctx, c.Management)
 	if err == nil {
-		env, err = env.Inherit(place)
+		s.environment, err = s.environment.Inherit(place)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the values of the management cluster %s: %w", c.Self, err)
+		return s, fmt.Errorf("read the values of the management cluster %s: %w", c.Self, err)
 	}
-	return env.WithFingerprintKey()
+	if last.Values != nil {
+		if s.changes, err = s.environment.Changes(last); err != nil {
+			return s, fmt.Errorf("compare with the values that workload cluster %s was last given: %w", c.Key(), err)
+		}
+	}
+	s.environment, err = s.environment.WithFingerprintKey()
+	return s, err
+}
+
+// checkChanges reports how the values differ from those that the cluster was last given. It refuses what would remove,
+// replace or downgrade a part of the cluster, unless the user allowed it.
+func (c Cluster) checkChanges(ctx context.Context, report pipeline.Reporter) error {
+	s, err := c.settle(ctx)
+	if err != nil {
+		return err
+	}
+	for _, kept := range s.kept {
+		report.Progress("%s", kept)
+	}
+	for _, change := range s.changes {
+		report.Progress("changed since the last run: %s", change)
+	}
+	return environment.RefuseRemovals(s.changes, c.AllowChanges)
 }

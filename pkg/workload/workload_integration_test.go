@@ -28,6 +28,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -156,7 +157,8 @@ func deletesAll(t *testing.T) {
 
 func deletion(key Key) Deletion {
 	return Deletion{Management: shared.Client, Key: key,
-		Cluster: clusters.Deletion{Cluster: shared.Client, Heartbeat: time.Minute, Now: time.Now}}
+		Cluster:  clusters.Deletion{Cluster: shared.Client, Heartbeat: time.Minute, Now: time.Now},
+		Provider: func(environment.Objects) (provider.Provider, error) { return place{}, nil }}
 }
 
 // What `workload apply` did not make is not deleted.
@@ -166,21 +168,25 @@ func keepsForeign(t *testing.T) {
 	shared.Namespaces(ctx, t, "team-b")
 	cluster := fluxserver.NewCluster("team-b", "foreign")
 	shared.Create(ctx, t, cluster)
+	before := shared.Versions(ctx, t)
 	if err := deletion(Key{"team-b", "foreign"}).Run(ctx, &pipeline.Notes{}); fault.CodeOf(err) != fault.ClusterForeign {
 		t.Error(err)
 	}
-	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster); err != nil ||
-		cluster.GetDeletionTimestamp() != nil {
-		t.Errorf("it is deleted: %v", err)
+	for _, change := range before.Changes(shared.Versions(ctx, t)) {
+		t.Errorf("a foreign cluster: %s", change)
 	}
 	committed := Key{"team-b", "committed"}
 	owner, applied := madeBy(Key{"team-b", "apps"}, "all"), release(committed)
 	applied.Labels["kustomize.toolkit.fluxcd.io/name"] = owner.Name
 	applied.Labels["kustomize.toolkit.fluxcd.io/namespace"] = owner.Namespace
 	shared.Create(ctx, t, owner, applied)
+	before = shared.Versions(ctx, t)
 	if err := deletion(committed).Run(ctx, &pipeline.Notes{}); fault.CodeOf(err) != fault.ClusterForeign ||
 		!strings.Contains(fault.HintOf(err), "flux suspend kustomization -n team-b apps-all") {
 		t.Errorf("a release that a Kustomization would apply again: %v", err)
+	}
+	for _, change := range before.Changes(shared.Versions(ctx, t)) {
+		t.Errorf("a release that a Kustomization would apply again: %s", change)
 	}
 	shared.Patch(ctx, t, owner, `{"spec":{"suspend":true}}`)
 	if err := deletion(committed).Run(ctx, &pipeline.Notes{}); err != nil {
@@ -199,7 +205,7 @@ func refuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Cluster{Management: shared.Client, Self: self, Environment: env,
+	c := Cluster{Management: shared.Client, Self: self, Environment: env, Provider: place{},
 		Machines: []environment.Range{{Path: "nodes", CIDR: "10.244.128.0/24"}},
 		Follow:   rollout.Options{Now: time.Now, Heartbeat: time.Minute}}
 	refused := func(when string, says ...string) {
@@ -249,6 +255,7 @@ func refuses(t *testing.T) {
 	}
 	refused("a provider is not ready, another takes no Ignition", "component capd of the management cluster "+
 		"management/mgmt is not ready", "which the component cabpk of the management cluster management/mgmt does not take")
+	refusesIdleControllers(ctx, t, refused)
 	shared.Remove(ctx, t, own)
 	installed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace,
 		Name:        environment.ValuesName,
@@ -269,11 +276,31 @@ func refuses(t *testing.T) {
 	shared.Remove(ctx, t, installed)
 }
 
+// What is Ready is not enough: the controllers that wrote it must run. Flux is installed here, and runs nowhere.
+func refusesIdleControllers(ctx context.Context, t *testing.T, refused func(when string, says ...string)) {
+	t.Helper()
+	k := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: "cabpk"}}
+	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(k), k); err != nil {
+		t.Fatal(err)
+	}
+	k.Status.Inventory = &kustomizev1.ResourceInventory{Entries: []kustomizev1.ResourceRef{
+		{ID: "cabpk-system_cabpk-controller-manager_apps_Deployment", Version: "v1"}}}
+	if err := shared.Client.Status().Update(ctx, k); err != nil {
+		t.Fatal(err)
+	}
+	refused("a Deployment is gone, and Flux does not run", "Deployment cabpk-controller-manager does not exist",
+		"Deployment helm-controller has 0 of 1 replicas available (Deployment/flux-system/helm-controller)")
+}
+
 // An existing cluster says itself which networks it has. What it does not say is a warning.
 func overlapsInExisting(ctx context.Context, t *testing.T, c Cluster) {
 	t.Helper()
 	notes := &pipeline.Notes{}
+	before := shared.Versions(ctx, t)
 	err := c.Check(ctx, notes)
+	for _, change := range before.Changes(shared.Versions(ctx, t)) {
+		t.Errorf("no range is known: %s", change)
+	}
 	if err == nil || strings.Contains(err.Error(), "overlaps") {
 		t.Errorf("no range is known: %v", err)
 	}
@@ -335,12 +362,15 @@ func TestSettledValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store(first)
-	second, err := c.settle(ctx)
-	if err != nil {
-		t.Fatal(err)
+	if len(first.changes) > 0 {
+		t.Errorf("a cluster that was given nothing yet has changes: %v", first.changes)
 	}
-	for _, env := range []*environment.Environment{first, second} {
+	store(first.environment)
+	second, err := c.settle(ctx)
+	if err != nil || len(second.changes) > 0 {
+		t.Fatalf("the same values: changes %v, %v", second.changes, err)
+	}
+	for _, env := range []*environment.Environment{first.environment, second.environment} {
 		values := env.Values(environment.Workload)
 		proxies, _ := values["proxies"].(map[string]any)
 		cluster, _ := values["cluster"].(map[string]any)
@@ -349,13 +379,41 @@ func TestSettledValues(t *testing.T) {
 			t.Errorf("%v, %v", proxies, cluster["registry_mirrors"])
 		}
 	}
-	if first.Values(environment.Workload)["secret_fingerprint_key"] != second.Values(
+	if first.environment.Values(environment.Workload)["secret_fingerprint_key"] != second.environment.Values(
 		environment.Workload)["secret_fingerprint_key"] {
 		t.Error("each run makes another key: Pods restart")
 	}
-	objects, err := first.Objects()
+	objects, err := first.environment.Objects()
 	if err != nil || strings.Contains(objects.Values.Data[environment.ValuesKey], "u:p@") {
 		t.Errorf("the password is in the ConfigMap, %v", err)
+	}
+	refusesRemovals(ctx, t, c, store, func(sets ...string) *environment.Environment {
+		return given(true, append(sets, "cluster.name=shop", "cluster.namespace=team-e")...)
+	})
+}
+
+// A change that takes something away from a workload cluster needs to be allowed, as one of the management cluster does.
+func refusesRemovals(ctx context.Context, t *testing.T, c Cluster, store func(*environment.Environment),
+	given func(...string) *environment.Environment) {
+	t.Helper()
+	c.Environment = given("cluster.control_plane.replicas=3", "cluster.worker.replicas=2")
+	last, err := c.settle(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store(last.environment)
+	c.Environment = given("cluster.control_plane.replicas=1", "cluster.worker.replicas=3")
+	notes := &pipeline.Notes{}
+	if err := c.checkChanges(ctx, notes); fault.CodeOf(err) != fault.ChangeRefused ||
+		!strings.Contains(fault.HintOf(err), "--allow-changes cluster.control_plane.replicas.") {
+		t.Errorf("fewer machines of the control plane: %v, hint %q", err, fault.HintOf(err))
+	}
+	if got := strings.Join(notes.Seen, "\n"); !strings.Contains(got, "cluster.worker.replicas: 2 -> 3") {
+		t.Errorf("reported %q", got)
+	}
+	c.AllowChanges = []string{"cluster.control_plane.replicas"}
+	if err := c.checkChanges(ctx, notes); err != nil {
+		t.Errorf("it is allowed: %v", err)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 const TestManifestsFile = "manifests.json"
 
 // TestManifests renders the release manifests that the integration tests of pkg install and returns the file that holds
-// them: those of Flux and, with managers, of cert-manager, Cluster API and its provider for AWS. The tests get a file,
-// so that they need nothing of the lab's code.
+// them: those of Flux and, with managers, of cert-manager, Cluster API and all its providers. The tests get a file, so
+// that they need nothing of the lab's code.
 func TestManifests(ctx context.Context, options Options, managers bool) (string, error) {
 	b := &builder{Options: options, modules: map[string]golang.Built{}}
 	all := plan.Modules(nil)
@@ -54,6 +54,11 @@ func (b *builder) renderTests(ctx context.Context, fluxVersion string, managers 
 	if err != nil {
 		return nil, err
 	}
-	providers, err := b.renderProviders(ctx, slices.Concat(coreProviders(), kubeadmProviders(), awsProviders()))
-	return append(append(providers, certificates), flux...), err
+	resources, err := b.orc(ctx)
+	if err != nil {
+		return nil, err
+	}
+	providers, err := b.renderProviders(ctx, slices.Concat(coreProviders(), kubeadmProviders(), rke2Providers(),
+		dockerProviders(), openstackProviders(), awsProviders()))
+	return append(append(providers, certificates, resources), flux...), err
 }

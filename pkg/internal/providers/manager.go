@@ -44,6 +44,10 @@ type place struct {
 // binaries are the lab's names of the managers, by their Deployments.
 var binaries = map[string]string{
 	"capi-controller-manager":                       "core",
+	"capd-controller-manager":                       "capd",
+	"capo-controller-manager":                       "capo",
+	"rke2-bootstrap-controller-manager":             "bootstrap-rke2",
+	"rke2-control-plane-controller-manager":         "controlplane-rke2",
 	"capi-kubeadm-bootstrap-controller-manager":     "bootstrap-kubeadm",
 	"capi-kubeadm-control-plane-controller-manager": "controlplane-kubeadm",
 	"capa-controller-manager":                       "capa",

@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 )
 
-// Releases are the manifests of Cluster API and of its provider for AWS.
+// Releases are the manifests of Cluster API and of its providers.
 type Releases struct{ apiserver.Manifests }
 
 // ReadReleases reads them from what the lab has rendered.

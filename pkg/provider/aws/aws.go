@@ -24,6 +24,7 @@ func New(env *environment.Environment) Provider { return Provider{environment: e
 var (
 	_ provider.Provider        = Provider{}
 	_ provider.UserDataLimiter = Provider{}
+	_ provider.NameSharer      = Provider{}
 )
 
 // Place is AWS.
@@ -31,6 +32,9 @@ func (Provider) Place() string { return "AWS" }
 
 // ReachesEngine is false.
 func (Provider) ReachesEngine() bool { return false }
+
+// SharesNames is true: the tags of resources and the name of the load balancer have no namespace.
+func (Provider) SharesNames() bool { return true }
 
 // UserDataLimit follows EC2's API: 16 KiB before base64.
 func (Provider) UserDataLimit() int { return 16 << 10 }

@@ -32,13 +32,19 @@ type Provider struct {
 	Cluster string
 }
 
-var _ provider.Provider = Provider{}
+var (
+	_ provider.Provider   = Provider{}
+	_ provider.NameSharer = Provider{}
+)
 
 // Place is Docker.
 func (Provider) Place() string { return "Docker" }
 
 // ReachesEngine is true: machines are in a network of the engine.
 func (Provider) ReachesEngine() bool { return true }
+
+// SharesNames is true: the names of the load balancer and of the machines' label have no namespace.
+func (Provider) SharesNames() bool { return true }
 
 // Preflight has nothing to check: the engine is that of the bootstrap cluster, which `up` checks anyway.
 func (Provider) Preflight(context.Context, provider.Reporter) error { return nil }

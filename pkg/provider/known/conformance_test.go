@@ -30,6 +30,7 @@ func TestEachProviderIsWhole(t *testing.T) {
 			hasContent(t, name, p)
 			reportsItsKinds(t, env, p)
 			hasOptionalParts(t, p)
+			sharesNames(t, name, p)
 			if err := p.Start(t.Context(), provider.Machine{Name: "no-such-machine"}); err == nil {
 				t.Error("it starts a machine that does not exist")
 			}
@@ -50,6 +51,16 @@ func providerOf(t *testing.T, name string) (*environment.Environment, provider.P
 		t.Fatal(err)
 	}
 	return env, p
+}
+
+// sharesNames fails unless a provider that names a cluster's resources without its namespace says so: a second cluster of
+// the name would take over the resources of the first.
+func sharesNames(t *testing.T, name string, p provider.Provider) {
+	t.Helper()
+	sharer, is := p.(provider.NameSharer)
+	if got, want := is && sharer.SharesNames(), name != "capo"; got != want { // CAPO's names begin with the namespace
+		t.Errorf("SharesNames is %t, want %t", got, want)
+	}
 }
 
 // hasContent fails if the chart or the components lack a part of the provider.
