@@ -75,6 +75,7 @@ func TestWorkloadClusters(t *testing.T) {
 	shared.DefineCluster(ctx, t)
 	t.Run("a deletion deletes all of it", deletesAll)
 	t.Run("a foreign cluster is not deleted", keepsForeign)
+	t.Run("what is refused changes neither API server", refusalsChangeNothing)
 	t.Run("what cannot be made is refused", refuses)
 }
 
