@@ -292,10 +292,10 @@ func TestWhatKeepsWorkloadClustersFromARestore(t *testing.T) {
 			must(t, fixture.Create(t.Context(), r.old, "team-b", fixture.Named("legacy")[:1]))
 		}, fault.RestoreRefused, "still holds Cluster team-b/legacy (active)", "--force does not change this"},
 		"the release of the former manager is active": {former(false), fault.RestoreRefused,
-			"would apply it again: helmrelease shop in namespace team-a, kustomization shop-cluster in namespace team-a",
+			"again: helmrelease shop in namespace team-a, kustomization shop-cluster in namespace team-a",
 			"kubectl -n team-a patch helmrelease shop --type merge"},
 		"a Kustomization of it is": {former(true), fault.RestoreRefused,
-			"would apply it again: kustomization shop-cluster in namespace team-a", "kubectl -n team-a patch kustomization"},
+			"again: kustomization shop-cluster in namespace team-a", "kubectl -n team-a patch kustomization"},
 		"a manifest that hides a Cluster": {func(_ *testing.T, r *restoring) {
 			r.Backup.Manifest.Workloads[1].Cluster = "another"
 		}, fault.BackupInvalid, "does not list Cluster team-b/legacy", ""},
