@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -114,8 +115,8 @@ func (l lab) uninstalled(t *testing.T, uninstall []string, existing string, bare
 	eventually(t, "the namespace "+workloadName+" is gone", 2*time.Minute, func(context.Context) bool {
 		return !slices.Contains(connect(t, existing).content(t), "Namespace /"+workloadName)
 	})
-	if after := connect(t, existing).content(t); !slices.Equal(after, bare) {
-		t.Errorf("uninstall left %v, before install there was %v", after, bare)
+	if difference := cmp.Diff(bare, connect(t, existing).content(t)); difference != "" {
+		t.Errorf("before install (-) and after uninstall (+):\n%s", difference)
 	}
 	if left := containers(t, owned.ClusterLabel+"="+l.name); len(left) > 0 {
 		t.Errorf("uninstall left containers: %v", left)

@@ -74,7 +74,7 @@ func (s SocketCheck) Run(ctx context.Context, c client.Client, report pipeline.R
 		case errors.Is(err, errSocketMissing):
 			without = append(without, name)
 		case errors.Is(ctx.Err(), context.Canceled):
-			return fmt.Errorf("ask node %s for %s: %w", name, dockerSocket, context.Cause(ctx))
+			return fmt.Errorf("check node %s for %s: %w", name, dockerSocket, context.Cause(ctx))
 		case err != nil:
 			report.Warn("it is not known whether node %s of the bootstrap cluster has %s: %s", name, dockerSocket, err)
 		}

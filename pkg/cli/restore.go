@@ -52,9 +52,9 @@ restore compares the backup with the target first. It changes nothing if:
 
 The Clusters stay paused until restore has compared all objects.
 
-Two management clusters must never manage the same machines. restore therefore asks the cluster
-that the backup was taken from. It refuses if that cluster still holds its definition, or has a Flux
-that would put it back. If that cluster does not answer, only you can know whether it is gone for
+Two management clusters must never manage the same machines. restore therefore checks the
+cluster that the backup was taken from. It refuses if that cluster still holds its definition, or has a Flux
+that would apply it again. If that cluster does not answer, only you can know whether it is gone for
 good: confirm it with --force NAME.
 
 Workload clusters come back in their namespaces, with their releases. These are suspended unless
@@ -74,7 +74,7 @@ old management cluster.`,
 	f.StringVar(&o.verifyKey, "verify-key", "", "ssh public key, or a file with one: refuse a backup that this "+
 		"key did not sign (backup --sign-key)")
 	f.StringVar(&o.former, "former-kubeconfig", "", "your kubeconfig of the management cluster that the backup was "+
-		"taken from: restore asks that cluster too")
+		"taken from: restore checks that cluster too")
 	f.StringVar(&o.force, "force", "", "name of the management cluster in the backup: confirm that it is gone for "+
 		"good and does not answer")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long to wait for the restored Clusters to be available "+
@@ -165,7 +165,7 @@ func (o *restoreOptions) resolve(path string) (restore.Input, error) {
 	}
 	if o.force != "" && o.force != b.Manifest.Cluster {
 		return in, fault.New(fault.Usage,
-			fmt.Sprintf("--force names %q, and the backup is of the management cluster %s", o.force,
+			fmt.Sprintf("--force names %q, but the backup was taken from the management cluster %s", o.force,
 				b.Manifest.Cluster),
 			"Name the cluster that is gone for good, or leave --force out.")
 	}
@@ -189,7 +189,7 @@ func (o *restoreOptions) readFormer(what, path string, in *restore.Input) error 
 	text, err := unpack.Named(path, mostOfInput)
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("read %s: %w", what, err), fault.Usage,
-			"Name a file that holds a kubeconfig, and let it be read.")
+			"Give a file that holds a kubeconfig and that you may read.")
 	}
 	in.Former = append(in.Former, restore.Former{Path: path, Content: text})
 	return nil
@@ -199,7 +199,7 @@ func (o *restoreOptions) readFormer(what, path string, in *restore.Input) error 
 func (o *restoreOptions) target() (restore.Input, error) {
 	refuse := func(err error) (restore.Input, error) {
 		return restore.Input{}, fault.Wrap(err, fault.Usage,
-			"Name a file that holds the kubeconfig of the new management cluster: up writes one.")
+			"Give the kubeconfig of the new management cluster, which up writes: --kubeconfig FILE.")
 	}
 	if o.kubeconfig == "" {
 		return refuse(fmt.Errorf("--kubeconfig is missing: restore never uses the current context"))

@@ -47,7 +47,7 @@ func TestRestoreOfABackup(t *testing.T) {
 	c := newTwoClusters(t)
 	c.write(filepath.Join(c.state, "kubeconfig"), c.target.Kubeconfig(), 0o600)
 	if said := c.restore("into the cluster that it is of", 64, c.keep(), "--force",
-		fixture.Cluster); !strings.Contains(said, "mgmt itself, which the backup is of") {
+		fixture.Cluster); !strings.Contains(said, "the target itself, the management cluster mgmt") {
 		t.Errorf("into the cluster that it is of: %s", said)
 	}
 	lost := regexp.MustCompile(`server: \S+`).ReplaceAllString(string(c.source.Kubeconfig()),

@@ -200,10 +200,10 @@ func checkUpFlags(words []string) error {
 	up := newUp(Streams{known: newSecrecy(nil), Err: os.Stderr, Out: os.Stdout})
 	if err := up.ParseFlags(words); err != nil {
 		return fault.Wrap(fmt.Errorf("after --: %w", err), fault.Usage,
-			"Give flags of up only: cluster-init up --help.")
+			"Use a flag that cluster-init up --help lists.")
 	}
 	if rest := up.Flags().Args(); len(rest) > 0 {
-		return fault.New(fault.Usage, "after --: "+rest[0]+" is not a flag of up", "Give flags of up only.")
+		return fault.New(fault.Usage, "after --: "+rest[0]+" is not a flag of up", "Use a flag that cluster-init up --help lists.")
 	}
 	for _, name := range notOnMachine() {
 		if f := up.Flags().Lookup(name); f != nil && f.Changed {

@@ -80,7 +80,7 @@ func (m *managedBy) listed(ctx context.Context, looking *viewed, management *kub
 		}
 	}
 	return workload.Listed{}, fault.New(fault.StatusAbsent, "workload cluster "+key.String()+" does not exist",
-		"See what there is: cluster-init workload list --in "+m.in+".")
+		"List the workload clusters: cluster-init workload list --in "+m.in+".")
 }
 
 // leasedBy returns a World of the workload cluster, which takes leases by its name, and the folder of its lock here.

@@ -10,7 +10,6 @@ import (
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -60,7 +59,7 @@ func Kustomizations(ctx context.Context, c *kube.Cluster) ([]kustomizev1.Kustomi
 // returns false if Flux is not installed.
 func SuspendedWith(ctx context.Context, c *kube.Cluster, annotation, value string) (bool, error) {
 	list, err := Kustomizations(ctx, c)
-	if apimeta.IsNoMatchError(err) {
+	if kube.NotServed(err) {
 		return false, nil
 	}
 	return slices.ContainsFunc(list, func(k kustomizev1.Kustomization) bool {

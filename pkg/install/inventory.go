@@ -83,7 +83,7 @@ func (r *Removal) inventory(ctx context.Context) (inventory, error) {
 		return found, err
 	}
 	list, err := flux.Kustomizations(ctx, r.cluster)
-	if err != nil && !apimeta.IsNoMatchError(err) {
+	if err != nil && !kube.NotServed(err) {
 		return found, err
 	}
 	exist := names{}

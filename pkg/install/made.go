@@ -7,11 +7,11 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -24,7 +24,7 @@ func (r *Run) made(ctx context.Context) (made, error) {
 	found := made{names{}, names{}}
 	list := metadataList(kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind))
 	err := r.cluster.List(ctx, list, client.InNamespace(flux.Namespace), client.MatchingLabels(rollout.ReleaseLabels()))
-	if err != nil && !apimeta.IsNoMatchError(err) {
+	if err != nil && !kube.NotServed(err) {
 		return found, fmt.Errorf("list the Kustomizations of the release: %w", err)
 	}
 	for i := range list.Items {
@@ -32,7 +32,7 @@ func (r *Run) made(ctx context.Context) (made, error) {
 	}
 	charts := metadataList(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind))
 	err = r.cluster.List(ctx, charts, client.HasLabels{appliedByName})
-	if err != nil && !apimeta.IsNoMatchError(err) {
+	if err != nil && !kube.NotServed(err) {
 		return found, fmt.Errorf("list the HelmReleases of components: %w", err)
 	}
 	found.charts = chartsOf(charts.Items, found.kustomizations)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -149,7 +148,7 @@ func listIn(ctx context.Context, c *kube.Cluster, kind schema.GroupVersionKind) 
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	err := c.List(ctx, list)
-	if apimeta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+	if kube.NotServed(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -31,10 +31,10 @@ func TestRestoreIsRefused(t *testing.T) {
 			s.runFlux()
 		}, fault.RestoreRefused, "helmrelease telco-cloud-init, kustomization cluster"},
 		"the old cluster is silent": {silentKubeconfig(), func(*savedStage) {}, fault.RestoreRefused,
-			"does not answer whether"},
+			"may still manage the machines"},
 		"the target is the old one": {"",
 			func(s *savedStage) { s.lose(); s.TargetKubeconfig = servers.source.Kubeconfig() }, fault.RestoreRefused,
-			"itself, which the backup is of"},
+			"the backup was taken from the target itself"},
 		"the target is not empty": {silentKubeconfig(), func(s *savedStage) {
 			s.Force = true
 			u := fixture.One("Secret", "mgmt-ca")

@@ -38,12 +38,12 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		hint  string
 	}{
 		"the old cluster does not answer": {func(*testing.T, *restoring) {}, fault.RestoreRefused,
-			"does not answer whether it still manages the machines", "add --force mgmt"},
+			"may still manage the machines", "add --force mgmt"},
 		"the old cluster is gone for good": {func(_ *testing.T, r *restoring) { r.Force = true }, "", "", ""},
 		"the old cluster is active": {func(t *testing.T, r *restoring) {
 			r.Force, r.old = true, oldCluster(t, onlyCluster())
-		}, fault.RestoreRefused, "at https://192.0.2.1, which the backup is of, answers and holds Cluster " +
-			"management/mgmt (active)", "a second cluster would act"},
+		}, fault.RestoreRefused, "at https://192.0.2.1 still holds Cluster " +
+			"management/mgmt (active)", "two clusters must not act"},
 		"the old cluster is paused": {func(t *testing.T, r *restoring) {
 			objects := onlyCluster()
 			paused(objects[0])
@@ -55,11 +55,11 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		}, "", "", ""},
 		"the old cluster lost its definition, and Flux runs": {func(t *testing.T, r *restoring) {
 			r.Force, r.old = true, oldCluster(t, nil, false, false)
-		}, fault.RestoreRefused, "not suspended: helmrelease telco-cloud-init, kustomization cluster",
+		}, fault.RestoreRefused, "would apply it again: helmrelease telco-cloud-init, kustomization cluster",
 			`kubectl -n flux-system patch kustomization cluster --type merge -p '{"spec":{"suspend":true}}'`},
 		"the old cluster lost its definition, and only the release runs": {func(t *testing.T, r *restoring) {
 			r.old = oldCluster(t, nil, false, true)
-		}, fault.RestoreRefused, "not suspended: helmrelease telco-cloud-init", ""},
+		}, fault.RestoreRefused, "would apply it again: helmrelease telco-cloud-init", ""},
 		"the old cluster lost its definition, and Flux is suspended": {func(t *testing.T,
 			r *restoring) {
 			r.old = oldCluster(t, nil, true, true)
@@ -70,38 +70,38 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			pool.SetName("workers-gpu")
 			pool.SetLabels(map[string]string{owned.PoolLabel: "gpu"})
 			must(t, r.old.Create(t.Context(), pool))
-		}, fault.RestoreRefused, "not suspended: kustomization workers-gpu", ""},
+		}, fault.RestoreRefused, "would apply it again: kustomization workers-gpu", ""},
 		"its definition was moved out of it": {func(t *testing.T,
 			r *restoring) {
 			r.old = movedOut(t, oldCluster(t, nil, true, true))
-		}, fault.RestoreRefused, "was moved out of it", "--force mgmt"},
+		}, fault.RestoreRefused, "a move took its definition", "--force mgmt"},
 		"its definition was moved out of it, and a person resumed Flux": {func(t *testing.T, r *restoring) {
 			r.old, r.Force = movedOut(t, oldCluster(t, nil, false, true)), true
-		}, fault.RestoreRefused, "not suspended: helmrelease telco-cloud-init", ""},
+		}, fault.RestoreRefused, "would apply it again: helmrelease telco-cloud-init", ""},
 		"and that is gone for good": {func(t *testing.T, r *restoring) {
 			r.old, r.Force = movedOut(t, oldCluster(t, nil, true, true)), true
 		}, "", "", ""},
 		"the old cluster has no Flux": {func(t *testing.T, r *restoring) { r.old = oldCluster(t, nil) }, "", "", ""},
 		"the old cluster does not say what it holds": {func(t *testing.T, r *restoring) {
 			r.Force, r.old = true, listing(oldCluster(t, nil), apierrors.NewUnauthorized("expired"))
-		}, fault.RestoreRefused, "answers and does not say what it holds", "newer backup"},
+		}, fault.RestoreRefused, "answers, but does not show what it holds", "newer backup"},
 		"the old cluster's etcd is lost": {func(t *testing.T, r *restoring) {
 			r.old = listing(oldCluster(t, nil), apierrors.NewInternalError(context.DeadlineExceeded))
-		}, fault.RestoreRefused, "does not answer whether", ""},
+		}, fault.RestoreRefused, "may still manage the machines", ""},
 		"the old cluster's etcd is lost for good": {func(t *testing.T, r *restoring) {
 			r.Force, r.old = true, listing(oldCluster(t, nil), apierrors.NewInternalError(context.DeadlineExceeded))
 		}, "", "", ""},
 		"the old cluster is active, and does not say what its Flux does": {func(t *testing.T, r *restoring) {
 			r.Force, r.old = true, reading(oldCluster(t, onlyCluster()),
 				apierrors.NewInternalError(context.DeadlineExceeded))
-		}, fault.RestoreRefused, "answers and holds Cluster management/mgmt (active)", ""},
+		}, fault.RestoreRefused, "still holds Cluster management/mgmt (active)", ""},
 		"the old cluster is active, and its Flux may not be read": {func(t *testing.T, r *restoring) {
 			r.Force, r.old = true, reading(oldCluster(t, onlyCluster()),
 				apierrors.NewForbidden(schema.GroupResource{}, "", nil))
-		}, fault.RestoreRefused, "answers and holds Cluster management/mgmt (active)", ""},
+		}, fault.RestoreRefused, "still holds Cluster management/mgmt (active)", ""},
 		"nobody has the old cluster's kubeconfig": {func(t *testing.T, r *restoring) {
 			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
-		}, fault.RestoreRefused, "the backup holds no kubeconfig of it", ""},
+		}, fault.RestoreRefused, "the backup holds no kubeconfig of that cluster", ""},
 		"only a kubeconfig from elsewhere shows that it is empty": {func(t *testing.T, r *restoring) {
 			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
 			r.Backup.Manifest.Identity, r.old = backup.IdentityOf([]byte(oldAuthority)), oldCluster(t, nil)
@@ -110,15 +110,15 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
 			r.Backup.Manifest.Identity = backup.IdentityOf([]byte(oldAuthority))
 			r.Force, r.old = true, oldCluster(t, onlyCluster())
-		}, fault.RestoreRefused, "answers and holds Cluster management/mgmt (active)", ""},
+		}, fault.RestoreRefused, "still holds Cluster management/mgmt (active)", ""},
 		"one from elsewhere is of another cluster": {func(t *testing.T, r *restoring) {
 			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
 			r.Verified, r.old = true, oldCluster(t, nil)
-		}, fault.RestoreRefused, "the backup holds no kubeconfig of it", ""},
+		}, fault.RestoreRefused, "the backup holds no kubeconfig of that cluster", ""},
 		"the backup does not say which cluster it is of": {func(t *testing.T, r *restoring) {
 			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
 			r.Backup.Manifest.Identity, r.old = "", oldCluster(t, nil)
-		}, fault.RestoreRefused, "the backup holds no kubeconfig of it", ""},
+		}, fault.RestoreRefused, "the backup holds no kubeconfig of that cluster", ""},
 		"one shows that it is empty, and another one of that name is active": {func(t *testing.T, r *restoring) {
 			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
 			r.Backup.Manifest.Identity = backup.IdentityOf([]byte(oldAuthority))
@@ -132,7 +132,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 				}
 				return empty, "https://192.0.2.1", nil
 			}
-		}, fault.RestoreRefused, "answers and holds Cluster management/mgmt (active)", ""},
+		}, fault.RestoreRefused, "still holds Cluster management/mgmt (active)", ""},
 		"the old cluster's kubeconfig runs a program": {func(t *testing.T, r *restoring) {
 			r.Ask = nil
 			text := strings.Replace(oldKubeconfig, `"token":"hunter2"`,
@@ -147,7 +147,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		}, fault.RestoreRefused, "it has no certificate-authority-data", ""},
 		"only the backup says where the old cluster is": {func(t *testing.T, r *restoring) {
 			r.Former, r.old = nil, oldCluster(t, nil)
-		}, fault.RestoreRefused, "only the backup, whose signature was not checked, says where that cluster is",
+		}, fault.RestoreRefused, "its address comes from the backup alone, whose signature was not checked",
 			"--former-kubeconfig FILE"},
 		"only the backup does, and its signature was checked": {func(t *testing.T, r *restoring) {
 			r.Former, r.old, r.Verified = nil, oldCluster(t, nil), true
@@ -159,7 +159,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			r.old = oldCluster(t, nil)
 			r.Former[0].Content = []byte(strings.Replace(oldKubeconfig, "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIyeGsK",
 				"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIzUm8K", 1))
-		}, fault.RestoreRefused, "only the backup", ""},
+		}, fault.RestoreRefused, "the backup alone", ""},
 		"a forged kubeconfig in the backup, and the old cluster is active": {func(t *testing.T, r *restoring) {
 			r.Force = true
 			empty, active := oldCluster(t, nil), oldCluster(t, onlyCluster())
@@ -169,7 +169,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 				}
 				return empty, "https://192.0.2.66", nil
 			}
-		}, fault.RestoreRefused, "at https://192.0.2.1, which the backup is of, answers and holds Cluster " +
+		}, fault.RestoreRefused, "at https://192.0.2.1 still holds Cluster " +
 			"management/mgmt (active)", ""},
 		"the kubeconfig that an earlier run kept is of the target": {func(_ *testing.T, r *restoring) {
 			r.Force = true
@@ -180,7 +180,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		"the move was not finished, and the backup was moved away from its record": {func(t *testing.T, r *restoring) {
 			r.old, r.StateFolder = oldCluster(t, nil), t.TempDir()
 			must(t, os.WriteFile(filepath.Join(r.StateFolder, "mgmt-20260102T030405Z.unverified"), nil, 0o600))
-		}, fault.RestoreRefused, "a move that was not seen to its end", "pivot resume"},
+		}, fault.RestoreRefused, "a move that is not known to be finished", "pivot resume"},
 		"an administrator's rights among the references": {func(t *testing.T, r *restoring) {
 			r.Force = true
 			r.forge(t, backup.References, "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "")
@@ -193,7 +193,7 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		"a reference that nothing names": {func(t *testing.T, r *restoring) {
 			r.Force = true
 			r.forge(t, backup.References, "v1", "Secret", "kube-system")
-		}, fault.BackupInvalid, "Secret kube-system/evil in references/ is named by none of the objects", ""},
+		}, fault.BackupInvalid, "Secret kube-system/evil in references/ has no object that names it", ""},
 		"a kind among the objects that does not move": {func(t *testing.T, r *restoring) {
 			r.Force = true
 			r.forge(t, backup.Objects, "v1", "Pod", "management")
@@ -210,29 +210,29 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		"the move of the backup was not finished": {func(t *testing.T, r *restoring) {
 			r.old = oldCluster(t, nil)
 			must(t, os.WriteFile(r.Path+".unverified", nil, 0o600))
-		}, fault.RestoreRefused, "a move that was not seen to its end", "pivot resume"},
+		}, fault.RestoreRefused, "a move that is not known to be finished", "pivot resume"},
 		"it was not, and the state folder is another one": {func(t *testing.T, r *restoring) {
 			r.old, r.StateFolder = oldCluster(t, nil), t.TempDir()
 			must(t, os.WriteFile(r.Path+".unverified", nil, 0o600))
-		}, fault.RestoreRefused, "a move that was not seen to its end", "pivot resume"},
+		}, fault.RestoreRefused, "a move that is not known to be finished", "pivot resume"},
 		"it was not, and both clusters are gone for good": {func(t *testing.T, r *restoring) {
 			r.Force = true
 			must(t, os.WriteFile(r.Path+".unverified", nil, 0o600))
 		}, "", "", ""},
 		"the state folder cannot be read, and both are gone for good": {func(_ *testing.T, r *restoring) {
 			r.Force, r.StateFolder = true, "\x00"
-		}, fault.RestoreRefused, "see whether the move of the backup was finished", ""},
+		}, fault.RestoreRefused, "check whether the move of the backup was finished", ""},
 
 		"the target is the old cluster, by its kubeconfig": {func(_ *testing.T, r *restoring) {
 			r.Force, r.TargetKubeconfig = true, []byte(oldKubeconfig)
-		}, fault.RestoreRefused, "the target is the management cluster mgmt itself", "another cluster.name"},
+		}, fault.RestoreRefused, "taken from the target itself, the management cluster mgmt", "another cluster.name"},
 		"the target is the old cluster, by what it says of itself": {func(t *testing.T, r *restoring) {
 			own := fixture.One("ConfigMap", "mgmt-load-balancer")[0]
 			own.SetName("kube-root-ca.crt")
 			own.Object["data"] = map[string]any{"ca.crt": "the-certificate"}
 			r.Force = true
 			must(t, fixture.Create(t.Context(), r.Target.Client, "default", oneOf(own)))
-		}, fault.RestoreRefused, "the target is the management cluster mgmt itself", ""},
+		}, fault.RestoreRefused, "taken from the target itself, the management cluster mgmt", ""},
 		"the target has no Cluster API": {onTarget(
 			without(func(*apiextensionsv1.CustomResourceDefinition) bool { return false })),
 			fault.RestoreRefused, "the target has no Cluster API", "cluster-init up"},

@@ -82,7 +82,7 @@ func (input Input) probeFormer(ctx context.Context) formerManagement {
 	}
 	if !known { // no answer is that cluster's for sure
 		found = slices.Insert(found, 0, formerManagement{state: formerSilent,
-			err: errors.New("the backup holds no kubeconfig of it")})
+			err: errors.New("the backup holds no kubeconfig of that cluster")})
 	}
 	m := found[0]
 	for _, other := range found[1:] {
@@ -185,14 +185,14 @@ func (input Input) managerKubeconfig() []byte {
 // must be self-contained, and name neither programs nor files of this machine. It must contain a CA, which proves the
 // server's identity. Errors never repeat its content.
 func connect(kubeconfig []byte) (client.Client, string, error) {
-	const wrong = "the kubeconfig of it cannot be used: "
+	const wrong = "its kubeconfig cannot be used: "
 	checked, err := kube.Embedded(kubeconfig)
 	if err != nil {
 		return nil, "", fmt.Errorf(wrong+"%w", err)
 	}
 	c, err := kube.Connect("old management", checked, runtime.NewScheme())
 	if err != nil {
-		return nil, "", errors.New(wrong + "it is not complete")
+		return nil, "", errors.New(wrong + "it is incomplete")
 	}
 	return c, c.Config.Host, nil
 }

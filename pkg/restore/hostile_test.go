@@ -31,21 +31,21 @@ func TestNoForeignTextForgesAMessageOfARestore(t *testing.T) {
 		"the error of the old cluster": {func(_ *testing.T, r *restoring) {
 			r.Force = false
 			r.Ask = func([]byte) (client.Client, string, error) { return nil, "", errors.New(hostile) }
-		}, "does not answer"},
+		}, "may still manage"},
 		"what the old cluster says it cannot say": {func(t *testing.T, r *restoring) {
 			r.old = listing(oldCluster(t, nil), unauthorized(hostile))
-		}, "does not say what it holds"},
+		}, "does not show what it holds"},
 		"the host of the old cluster": {func(t *testing.T, r *restoring) {
 			old := oldCluster(t, onlyCluster())
 			r.Ask = func([]byte) (client.Client, string, error) { return old, "https://" + hostile, nil }
-		}, "answers and holds Cluster"},
+		}, "still holds Cluster"},
 		"a Kustomization of the old cluster": {func(t *testing.T, r *restoring) {
 			r.old = oldCluster(t, nil, true, true)
 			pool := fixture.FluxObject(1, false)
 			pool.SetName(hostile)
 			pool.SetLabels(map[string]string{"cluster-init.io/pool": "gpu"})
 			must(t, r.old.Create(t.Context(), pool))
-		}, "not suspended: kustomization x"},
+		}, "would apply it again: kustomization x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newWorkloads(t)

@@ -17,8 +17,8 @@ func (input Input) unexpected(graph *capi.Graph) error {
 	var wrong []error
 	refuse := func(section backup.Section, o capi.Object, why string) {
 		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf("%s in %s/ %s", o, section, why),
-			"Find out who made this backup, and use one that you trust: --sign-key signs it, and restore "+
-				"--verify-key KEY checks that."))
+			"Use a backup that you trust: backup --sign-key FILE signs it, and restore --verify-key KEY checks "+
+				"the signature."))
 	}
 	for _, o := range graph.All() {
 		switch {
@@ -35,7 +35,7 @@ func (input Input) unexpected(graph *capi.Graph) error {
 		case !graph.MayBeNamed(o.Key().GroupKind):
 			refuse(backup.References, o, "is of a kind that no object of Cluster API refers to")
 		case slices.ContainsFunc(unnamed, func(other capi.Object) bool { return other.Key() == o.Key() }):
-			refuse(backup.References, o, "is named by none of the objects")
+			refuse(backup.References, o, "has no object that names it")
 		}
 	}
 	return fault.Join(wrong...)
@@ -70,9 +70,9 @@ func (input Input) Provenance() string {
 	case input.Verified:
 		return ""
 	case by == "":
-		return "the backup is not signed: whoever could write to it may have changed it"
+		return "the backup is not signed: anyone with write access may have changed it"
 	default:
-		return "the backup says that the key " + by + " has signed it, and nobody has checked that: give the public " +
-			"key with --verify-key"
+		return "the backup names the key " + by + " as its signer, but the signature was not checked: give the " +
+			"public key with --verify-key KEY"
 	}
 }

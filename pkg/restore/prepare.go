@@ -81,13 +81,13 @@ func (input Input) checkComplete() error {
 	var wrong []error
 	refuse := func(format string, args ...any) {
 		wrong = append(wrong, fault.New(fault.BackupInvalid, oneline.Sprintf(format, args...),
-			"Use another backup, or a copy of this one."))
+			"Use another backup, or another copy of this one."))
 	}
 	seen := map[string]bool{}
 	for _, u := range input.Backup.Section(backup.Objects) {
 		switch uid := string(u.GetUID()); {
 		case uid == "":
-			refuse("%s %s/%s in the backup has no UID, by which its owners are found", u.GetKind(), u.GetNamespace(),
+			refuse("%s %s/%s in the backup has no UID: owner references need it", u.GetKind(), u.GetNamespace(),
 				u.GetName())
 		case seen[uid]:
 			refuse("%s %s/%s in the backup has the UID of another object", u.GetKind(), u.GetNamespace(), u.GetName())
@@ -100,7 +100,7 @@ func (input Input) checkComplete() error {
 		return o.Name == manifest.Cluster && o.Namespace == manifest.Namespace
 	})
 	if !hasOwnCluster {
-		refuse("the backup does not hold Cluster %s/%s, which it is of", manifest.Namespace, manifest.Cluster)
+		refuse("the backup does not hold its own Cluster %s/%s", manifest.Namespace, manifest.Cluster)
 	}
 	listed := map[string]bool{}
 	for _, w := range manifest.Workloads {
@@ -108,7 +108,7 @@ func (input Input) checkComplete() error {
 		if !slices.ContainsFunc(input.clusters(), func(o capi.Object) bool {
 			return o.Namespace == w.Namespace && o.Name == w.Cluster
 		}) {
-			refuse("the backup does not hold Cluster %s, which its manifest lists", w)
+			refuse("the manifest of the backup lists Cluster %s, but the backup does not hold it", w)
 		}
 	}
 	for _, o := range input.clusters() {
@@ -133,7 +133,7 @@ func (input Input) ofBackup(err error) error {
 func (input Input) checkKinds(target *pivot.Target) []error {
 	if !target.HasClusterAPI() {
 		return []error{fault.New(fault.RestoreRefused, "the target has no Cluster API",
-			"Name the kubeconfig of a management cluster that cluster-init up has built.")}
+			"Give the kubeconfig of a management cluster that cluster-init up has built.")}
 	}
 	var wrong []error
 	seen := map[schema.GroupKind]bool{}
@@ -155,7 +155,7 @@ func leftOut(target *pivot.Target) error {
 	for _, o := range target.Left() {
 		wrong = append(wrong, fault.New(fault.BackupInvalid,
 			o.String()+" would be left out: nothing in the backup owns it, or an owner of it is missing there",
-			"Use another backup, and install the providers that it was made with: the labels of their CRDs count."))
+			"Use another backup, or install the providers that the backup lists: their CRDs need clusterctl's labels."))
 	}
 	return fault.Join(wrong...)
 }
@@ -168,8 +168,8 @@ func (r *restoration) conflict() error {
 	var wrong []error
 	for _, reason := range r.reasons() {
 		wrong = append(wrong, fault.New(fault.RestoreRefused, "the target is not empty: "+reason,
-			"Use a management cluster that holds nothing of the backup: build one with another cluster.name. What was "+
-				"restored earlier and has changed since is not restored again."))
+			"Build a management cluster with another cluster.name: the target must hold nothing of the backup, or "+
+				"only what an earlier restore created and nobody changed."))
 	}
 	return fault.Join(wrong...)
 }
@@ -200,7 +200,7 @@ func (input Input) checkTarget(ctx context.Context, observed *pivot.Target) (err
 }
 
 func unreadableTarget(err error) error {
-	err = fmt.Errorf("look at the target of the restore: %w", err)
+	err = fmt.Errorf("read the target of the restore: %w", err)
 	if apierrors.IsForbidden(err) {
 		return fault.Wrap(err, fault.RestoreRefused, "Nothing was changed. Use the kubeconfig of an administrator.")
 	}

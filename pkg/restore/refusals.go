@@ -17,46 +17,45 @@ import (
 // moved-out or empty cluster.
 func (m formerManagement) refusal(input Input) error {
 	name := input.Backup.Manifest.Cluster
-	subject := fmt.Sprintf("the management cluster %s, which the backup is of,", name)
+	subject := "the old management cluster " + name
 	if m.host != "" {
-		subject = fmt.Sprintf("the management cluster %s at %s, which the backup is of,", name, m.host)
+		subject += " at " + m.host
 	}
 	refuse := func(message, hint string) error {
 		return fault.New(fault.RestoreRefused, oneline.Blanks(subject+" "+message), hint)
 	}
 	switch m.state {
 	case formerHolds:
-		return refuse("answers and holds "+strings.Join(m.heldClusters(), ", "), "Nothing is to be restored while it "+
-			"holds its definition: a second cluster would act on the same machines. If it is not well, repair it, or "+
-			"move the definition with clusterctl move. --force does not change this.")
+		return refuse("still holds "+strings.Join(m.heldClusters(), ", "), "Repair that cluster, or move its "+
+			"definition with clusterctl move: two clusters must not act on the same machines. --force does not change "+
+			"this.")
 	case formerApplies:
-		return refuse("answers and holds nothing of the backup, and its Flux would put it back: not suspended: "+
+		return refuse("holds nothing of the backup, but its Flux is not suspended and would apply it again: "+
 			strings.Join(texts(m.active), ", "),
-			"On that cluster, in this order:\n"+m.suspendCommands()+"\nThen run the same command again.")
+			"Suspend Flux on that cluster, in this order:\n"+m.suspendCommands()+"\nThen run the same command again.")
 	case formerEmpty:
 		if m.attested || input.Force {
 			return nil
 		}
-		return refuse("answers and holds nothing of the backup, and only the backup, whose signature was not checked, "+
-			"says where that cluster is", "Check who made the backup with --verify-key KEY, or give a kubeconfig of "+
-			"that cluster that you have from elsewhere with --former-kubeconfig FILE. Only if it is gone for good and "+
+		return refuse("holds nothing of the backup, but its address comes from the backup alone, whose signature was "+
+			"not checked", "Check the signature with --verify-key KEY, or give your own kubeconfig of that cluster "+
+			"with --former-kubeconfig FILE. Only if it is gone for good and "+
 			"cannot come back, add --force "+name+".")
 	case formerMoved:
 		if input.Force {
 			return nil
 		}
-		return refuse("answers and holds nothing of the backup: its definition was moved out of it into a bootstrap "+
-			"cluster", "That cluster manages the machines, or deletes them: see cluster-init pivot rollback, or "+
-			"cluster-init down, where it was run. Only if it is gone for good and cannot come back, add --force "+
-			name+".")
+		return refuse("holds nothing of the backup: a move took its definition into a bootstrap cluster", "Finish "+
+			"cluster-init pivot rollback or cluster-init down where you ran it: that bootstrap cluster manages the "+
+			"machines, or deletes them. Only if it is gone for good and cannot come back, add --force "+name+".")
 	case formerClosed:
-		return refuse(fmt.Sprintf("answers and does not say what it holds: %v", m.err), "Use a newer backup, whose "+
-			"credentials are valid, or end that cluster first. --force does not change this.")
+		return refuse(fmt.Sprintf("answers, but does not show what it holds: %v", m.err), "Use a newer backup with "+
+			"valid credentials, or shut that cluster down first. --force does not change this.")
 	case formerSilent:
 		if input.Force {
 			return nil
 		}
-		return refuse(fmt.Sprintf("does not answer whether it still manages the machines: %v", m.err), "Check that "+
+		return refuse(fmt.Sprintf("may still manage the machines: %v", m.err), "Check that "+
 			"its API server runs, and make it reachable from here. Only if it is gone for good and cannot come back, "+
 			"add --force "+name+".")
 	}
@@ -107,13 +106,13 @@ func (input Input) refuseUnverifiedMove() error {
 	case errors.Is(err, fs.ErrNotExist), err == nil && input.Force:
 		return nil
 	case err != nil:
-		return fault.Wrap(fmt.Errorf("see whether the move of the backup was finished: %w", err), fault.RestoreRefused,
-			"Let the folder of the backup be read.")
+		return fault.Wrap(fmt.Errorf("check whether the move of the backup was finished: %w", err),
+			fault.RestoreRefused, "Give yourself permission to read the folder of the backup.")
 	}
-	return fault.New(fault.RestoreRefused, "the backup was written for a move that was not seen to its end: the "+
-		"bootstrap cluster may hold the definition, too; "+path+" says so",
-		"Run cluster-init pivot resume ENVIRONMENT. Only if both clusters are gone for good and cannot come back, add "+
-			"--force "+input.Backup.Manifest.Cluster+".")
+	return fault.New(fault.RestoreRefused, "the backup was written for a move that is not known to be finished: "+
+		"the bootstrap cluster may hold the definition, too (record: "+path+")",
+		"Finish the move: cluster-init pivot resume ENVIRONMENT. Only if both clusters are gone for good and cannot "+
+			"come back, add --force "+input.Backup.Manifest.Cluster+".")
 }
 
 // unverifiedRecord returns the record of an unverified move of the backup's cluster that this machine began. The error
@@ -143,7 +142,7 @@ func (input Input) refuseSameCluster(targetIdentity string, kubeconfigMatches bo
 		return nil
 	}
 	return fault.New(fault.RestoreRefused,
-		fmt.Sprintf("the target is the management cluster %s itself, which the backup is of", manifest.Cluster),
-		"Build another management cluster elsewhere, with another cluster.name, and name its kubeconfig. If this one "+
-			"lives and has lost its definition, run cluster-init up: it says what to do.")
+		fmt.Sprintf("the backup was taken from the target itself, the management cluster %s", manifest.Cluster),
+		"Build another management cluster with another cluster.name, and give its kubeconfig. If this one has only "+
+			"lost its definition, run cluster-init up ENVIRONMENT: it prints what to do.")
 }

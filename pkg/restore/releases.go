@@ -79,7 +79,7 @@ func (r *restoration) refuseReleases() error {
 		name := capi.ObjectOf(o.saved)
 		switch {
 		case o.unserved:
-			refuse("Name the kubeconfig of a management cluster that cluster-init up has built.",
+			refuse("Give the kubeconfig of a management cluster that cluster-init up has built.",
 				"%s: the target does not have this kind", name.Key().GroupKind)
 		case o.existing == nil:
 		case acts(o.saved):

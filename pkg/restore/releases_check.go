@@ -28,8 +28,8 @@ func (input Input) unexpectedReleases(ctx context.Context) error {
 	var wrong []error
 	refuse := func(format string, args ...any) {
 		wrong = append(wrong, fault.New(fault.BackupInvalid, oneline.Sprintf(format, args...),
-			"Find out who made this backup, and use one that you trust: --sign-key signs it, and restore "+
-				"--verify-key KEY checks that."))
+			"Use a backup that you trust: backup --sign-key FILE signs it, and restore --verify-key KEY checks "+
+				"the signature."))
 	}
 	named, namespaces := map[capi.Key]bool{}, map[string]bool{}
 	for _, w := range input.Backup.Manifest.Workloads {
@@ -44,7 +44,7 @@ func (input Input) unexpectedReleases(ctx context.Context) error {
 			continue
 		}
 		if inputs[0].GetLabels()[owned.WorkloadLabel] != w.Cluster {
-			refuse("%s in workload/ is not of a workload cluster", capi.ObjectOf(inputs[0]))
+			refuse("%s in workload/ does not belong to a workload cluster", capi.ObjectOf(inputs[0]))
 		}
 		for _, u := range inputs {
 			named[capi.ObjectOf(u).Key()] = true

@@ -290,18 +290,18 @@ func TestWhatKeepsWorkloadClustersFromARestore(t *testing.T) {
 		"the former manager holds a workload cluster only": {func(t *testing.T, r *restoring) {
 			r.old = oldCluster(t, nil)
 			must(t, fixture.Create(t.Context(), r.old, "team-b", fixture.Named("legacy")[:1]))
-		}, fault.RestoreRefused, "answers and holds Cluster team-b/legacy (active)", "--force does not change this"},
+		}, fault.RestoreRefused, "still holds Cluster team-b/legacy (active)", "--force does not change this"},
 		"the release of the former manager is active": {former(false), fault.RestoreRefused,
-			"not suspended: helmrelease shop in namespace team-a, kustomization shop-cluster in namespace team-a",
+			"again: helmrelease shop in namespace team-a, kustomization shop-cluster in namespace team-a",
 			"kubectl -n team-a patch helmrelease shop --type merge"},
 		"a Kustomization of it is": {former(true), fault.RestoreRefused,
-			"not suspended: kustomization shop-cluster in namespace team-a", "kubectl -n team-a patch kustomization"},
+			"again: kustomization shop-cluster in namespace team-a", "kubectl -n team-a patch kustomization"},
 		"a manifest that hides a Cluster": {func(_ *testing.T, r *restoring) {
 			r.Backup.Manifest.Workloads[1].Cluster = "another"
 		}, fault.BackupInvalid, "does not list Cluster team-b/legacy", ""},
 		"a manifest that lists one too many": {func(_ *testing.T, r *restoring) {
 			r.Backup.Manifest.Workloads[1].Cluster = "another"
-		}, fault.BackupInvalid, "does not hold Cluster team-b/another", ""},
+		}, fault.BackupInvalid, "lists Cluster team-b/another, but the backup does not hold it", ""},
 		"a release that the manifest does not list": {func(_ *testing.T, r *restoring) {
 			r.Backup.Manifest.Workloads[0].Release = false
 		}, fault.BackupInvalid, "HelmRelease team-a/shop in workload/ belongs to no release", "--verify-key"},

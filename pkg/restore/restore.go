@@ -121,10 +121,10 @@ func (r *restoration) create(ctx context.Context) error {
 		return interrupted(ctx, err, "What was created is paused.")
 	}
 	if r.stage != Held {
-		return fault.New(fault.RestoreFailed, "the objects were created, and the target does not hold all of them as "+
-			"they were: "+strings.Join(r.reasons(), "; "),
-			"The Clusters stay paused. Compare what is named with the backup "+r.input.Path+
-				", and put it right or delete it on the target. Then run the same command again.")
+		return fault.New(fault.RestoreFailed, "the objects were created, but these differ from the backup on the "+
+			"target: "+strings.Join(r.reasons(), "; "),
+			"Compare them with the backup "+r.input.Path+", correct or delete them on the target, and run the same "+
+				"command again. The Clusters stay paused until then.")
 	}
 	r.input.Log(fmt.Sprintf("all %d objects are on the target as they were", len(r.record)))
 	return nil
@@ -159,9 +159,9 @@ func (r *restoration) active(ctx context.Context) ([]capi.Object, error) {
 		return nil, interrupted(ctx, err, "All was restored.")
 	}
 	if r.stage != Done {
-		return nil, fault.New(fault.RestoreFailed, "the Clusters were resumed, and the target does not hold all of "+
-			"them as they were: "+strings.Join(r.reasons(), "; "),
-			"Compare what is named with the backup "+r.input.Path+".")
+		return nil, fault.New(fault.RestoreFailed, "the Clusters were resumed, but these objects differ from the "+
+			"backup on the target: "+strings.Join(r.reasons(), "; "),
+			"Compare them with the backup "+r.input.Path+".")
 	}
 	return r.now.active, nil
 }
@@ -172,5 +172,5 @@ func interrupted(ctx context.Context, err error, state string) error {
 	if lost := lease.Lost(ctx); lost != nil {
 		return errors.Join(lost, err)
 	}
-	return fault.Retryable(err, fault.RestoreFailed, state+" Run the same command again: it goes on from here.")
+	return fault.Retryable(err, fault.RestoreFailed, state+" Run the same command again: it resumes.")
 }

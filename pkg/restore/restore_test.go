@@ -185,7 +185,7 @@ func TestWhatKeepsARestoredClusterPaused(t *testing.T) {
 				r.old = oldCluster(t, onlyCluster())
 				return restore(ctx, in)
 			}
-		}, fault.RestoreRefused, "the Clusters stay paused on the target: the management cluster mgmt at " +
+		}, fault.RestoreRefused, "the Clusters stay paused on the target: the old management cluster mgmt at " +
 			"https://192.0.2.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -263,9 +263,9 @@ func TestABackupThatIsNoWhole(t *testing.T) {
 		"two objects of one UID": {func(_ *backup.Backup, all []*object) { all[1].SetUID(all[0].GetUID()) },
 			"in the backup has the UID of another object"},
 		"of another Cluster": {func(b *backup.Backup, _ []*object) { b.Manifest.Cluster = "other" },
-			"the backup does not hold Cluster management/other"},
+			"the backup does not hold its own Cluster management/other"},
 		"of another namespace": {func(b *backup.Backup, _ []*object) { b.Manifest.Namespace = "other" },
-			"the backup does not hold Cluster other/mgmt"},
+			"the backup does not hold its own Cluster other/mgmt"},
 	} {
 		r := newRestoring(t)
 		r.Force = true

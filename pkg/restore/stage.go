@@ -110,10 +110,10 @@ func (s targetState) reasons() []string {
 func (s targetState) warnings() []string {
 	var all []string
 	for _, c := range s.pausedByOthers {
-		all = append(all, c.String()+" is paused, and not by a restore: it stays so")
+		all = append(all, c.String()+" is paused, and not by a restore: it stays paused")
 	}
 	for _, what := range s.shared {
-		all = append(all, what+", and is left as it is on the target")
+		all = append(all, what+": the target keeps its own")
 	}
 	return all
 }

@@ -8,12 +8,12 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
@@ -43,7 +43,7 @@ func ReadAppliers(ctx context.Context, c client.Reader) (Appliers, error) {
 		helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind)} {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := c.List(ctx, list); err != nil && !meta.IsNoMatchError(err) {
+		if err := c.List(ctx, list); err != nil && !kube.NotServed(err) {
 			return nil, fmt.Errorf("list each %s, which may apply objects again: %w", kind.Kind, err)
 		}
 		for i := range list.Items {

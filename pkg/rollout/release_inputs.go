@@ -7,10 +7,11 @@ import (
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // ReleaseInputs returns everything that a cluster's own release is made from, see InputsOf.
@@ -47,7 +48,7 @@ func InputsOf(ctx context.Context, c client.Reader, key client.ObjectKey) ([]*un
 func Labelled(ctx context.Context, c client.Reader, label string) ([]client.ObjectKey, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind + "List"))
-	if err := c.List(ctx, list, client.HasLabels{label}); err != nil && !meta.IsNoMatchError(err) {
+	if err := c.List(ctx, list, client.HasLabels{label}); err != nil && !kube.NotServed(err) {
 		return nil, fmt.Errorf("list the HelmReleases with the label %s: %w", label, err)
 	}
 	var keys []client.ObjectKey

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -93,7 +94,7 @@ func (w *componentWalk) queueMade(ctx context.Context, kind schema.GroupKind) er
 	list.SetGroupVersionKind(kind.WithVersion(fluxVersions()[kind.Group]))
 	list.SetKind(kind.Kind + "List")
 	err := w.client.List(ctx, list, client.InNamespace(w.release.Namespace))
-	if err != nil && !meta.IsNoMatchError(err) {
+	if err != nil && !kube.NotServed(err) {
 		return fmt.Errorf("list the objects %s of namespace %s: %w", kind, w.release.Namespace, err)
 	}
 	for i := range list.Items {

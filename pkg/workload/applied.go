@@ -122,13 +122,13 @@ func (d Deletion) awaitEnd(ctx context.Context, objects []client.Object, report 
 			return nil
 		}
 		if names := strings.Join(left, ", "); names != last {
-			report.Waiting("the end of "+names, nil)
+			report.Waiting("the deletion of "+names, nil)
 			last = names
 		}
 		select {
 		case <-ctx.Done():
 			return fault.Retryable(fmt.Errorf("%s is not gone yet: %w", last, ctx.Err()),
-				fault.ComponentStuck, "Its controllers continue. See its finalizers, and run the same command again.")
+				fault.ComponentStuck, "Run the same command again, and check the finalizers of the object if it stays.")
 		case <-tick.C:
 		}
 	}

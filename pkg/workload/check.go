@@ -56,7 +56,7 @@ func (c Cluster) checkManagement(ctx context.Context) (*clusterv1.Cluster, error
 	switch {
 	case apierrors.IsNotFound(err), apimeta.IsNoMatchError(err):
 		return nil, fault.New(fault.ClusterUnreachable, fmt.Sprintf("the management cluster does not hold its own "+
-			"Cluster %s", c.Self), "Finish cluster-init up first.")
+			"Cluster %s", c.Self), "Finish the management cluster first: cluster-init up ENVIRONMENT.")
 	case err != nil:
 		return nil, fmt.Errorf("read the management cluster's own Cluster %s: %w", c.Self, err)
 	}
@@ -72,7 +72,8 @@ func (c Cluster) checkManagement(ctx context.Context) (*clusterv1.Cluster, error
 	}
 	if why != "" {
 		return nil, fault.Retryable(fmt.Errorf("the management cluster %s is not ready: %s", c.Self, why),
-			fault.ClusterUnreachable, "See cluster-init status, and run the same command again when it is ready.")
+			fault.ClusterUnreachable,
+			"Run the same command again when it is ready: see cluster-init status ENVIRONMENT.")
 	}
 	return self, nil
 }
@@ -84,7 +85,8 @@ func (c Cluster) checkInstalled(ctx context.Context, of string) error {
 		return err
 	}
 	return fault.New(fault.ClusterUnreachable, fmt.Sprintf("the management cluster %s is being uninstalled", c.Self),
-		"Finish that, or run cluster-init install again to keep it.")
+		"Finish cluster-init uninstall ENVIRONMENT --kubeconfig FILE, or run cluster-init install again to keep "+
+			"the providers.")
 }
 
 // checkName refuses the name of a Cluster or of a HelmRelease that is not of `workload apply`.
@@ -96,8 +98,8 @@ func (c Cluster) checkName(ctx context.Context) error {
 	case err == nil && release.Labels[Label] == key.Name:
 		return nil
 	case err == nil:
-		return fault.New(fault.ClusterForeign, fmt.Sprintf("a HelmRelease %s exists that is not of a workload cluster",
-			key), "Give this one another --name or --namespace.")
+		return fault.New(fault.ClusterForeign, fmt.Sprintf("the HelmRelease %s exists, but does not belong to "+
+			"a workload cluster", key), "Give the workload cluster another --name or --namespace.")
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("read the HelmRelease %s: %w", key, err)
 	}
@@ -106,8 +108,8 @@ func (c Cluster) checkName(ctx context.Context) error {
 		return fmt.Errorf("read the Cluster %s: %w", key, err)
 	}
 	if cluster != nil {
-		return fault.New(fault.ClusterForeign, fmt.Sprintf("a Cluster %s exists that workload apply did not make", key),
-			"Give this one another --name or --namespace.")
+		return fault.New(fault.ClusterForeign, fmt.Sprintf("the Cluster %s exists, but workload apply did not "+
+			"create it", key), "Give the workload cluster another --name or --namespace.")
 	}
 	return nil
 }
@@ -133,8 +135,9 @@ func (c Cluster) checkForeign(ctx context.Context, objects []client.Object) erro
 			return fmt.Errorf("read %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(o), err)
 		default:
 			problems = append(problems, fault.New(fault.ClusterForeign,
-				fmt.Sprintf("a %s %s exists that is not of workload cluster %s", gvk.Kind,
-					client.ObjectKeyFromObject(o), c.Key()), "Give the cluster another --name or --namespace."))
+				fmt.Sprintf("the %s %s exists, but does not belong to workload cluster %s", gvk.Kind,
+					client.ObjectKeyFromObject(o), c.Key()),
+				"Give the workload cluster another --name or --namespace."))
 		}
 	}
 	return fault.Join(problems...)
@@ -163,16 +166,18 @@ func (c Cluster) checkProviders(ctx context.Context) error {
 		switch {
 		case !is:
 			problems = append(problems, fault.New(fault.ComponentUnknown, fmt.Sprintf("the management cluster %s does "+
-				"not have the component %s, which makes this cluster", c.Self, name),
-				"Enable it there: cluster-init up with --set components."+name+".enabled=true."))
+				"not have the component %s, which this cluster needs", c.Self, name),
+				"Enable it in the management cluster: cluster-init up ENVIRONMENT --set components."+name+
+					".enabled=true. If you built that with install, run install with this flag."))
 		case !apimeta.IsStatusConditionTrue(k.Status.Conditions, meta.ReadyCondition):
 			problems = append(problems, fault.Retryable(
 				fmt.Errorf("the component %s of the management cluster %s is not ready", name, c.Self),
-				fault.ComponentStuck, "See cluster-init diagnose."))
+				fault.ComponentStuck, "Find the cause: cluster-init diagnose ENVIRONMENT."))
 		case c.Environment.Spec().Cluster.BootstrapFormat == "ignition" && refusesIgnition(k):
 			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("cluster.bootstrap_format is "+
-				"ignition, which the component %s of the management cluster %s does not take", name, c.Self),
-				"Let it: cluster-init up with --set cluster.bootstrap_formats={ignition}."))
+				"ignition, but the component %s of the management cluster %s does not accept it", name, c.Self),
+				"Enable it in the management cluster: cluster-init up ENVIRONMENT --set "+
+					"'cluster.bootstrap_formats={ignition}'."))
 		}
 	}
 	return fault.Join(problems...)

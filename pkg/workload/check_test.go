@@ -25,8 +25,8 @@ func TestForeignNamesAreRefused(t *testing.T) {
 	own := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: "telco-cloud-init"}}
 	foreign := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cluster.x-k8s.io/v1beta2",
 		"kind": "Cluster", "metadata": map[string]any{"namespace": "flux-system", "name": "telco-cloud-init"}}}
-	for says, there := range map[string]client.Object{"a HelmRelease flux-system/telco-cloud-init exists": own,
-		"a Cluster flux-system/telco-cloud-init exists": foreign} {
+	for says, there := range map[string]client.Object{"the HelmRelease flux-system/telco-cloud-init exists": own,
+		"the Cluster flux-system/telco-cloud-init exists": foreign} {
 		scheme := runtime.NewScheme()
 		for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, flux.AddToScheme} {
 			if err := add(scheme); err != nil {

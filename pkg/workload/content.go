@@ -50,8 +50,8 @@ func missing(content fs.FS, components []environment.Component) error {
 		if _, err := fs.Stat(content, path.Clean(component.Path)); err != nil {
 			problems = append(problems, fault.New(fault.ComponentUnknown, fmt.Sprintf("the source of the management "+
 				"cluster does not have %s, the folder of component %s", component.Path, component.Name),
-				"Give the environment of the management cluster the component with enabled: workload-only, and run "+
-					"cluster-init up. A repository of your own must have the folder."))
+				"Add the component with enabled: workload-only to the management cluster's environment, and run "+
+					"cluster-init up ENVIRONMENT. If its source is your repository, commit the folder there."))
 		}
 	}
 	return fault.Join(problems...)

@@ -53,10 +53,11 @@ func (d Deletion) Check(ctx context.Context) error {
 		return fmt.Errorf("read the Cluster %s: %w", d.Key, err)
 	case cluster == nil:
 		return fault.New(fault.Usage, "workload cluster "+d.Key.String()+" does not exist",
-			"See what there is: cluster-init workload list.")
+			"List the workload clusters: cluster-init workload list --in ENVIRONMENT.")
 	}
 	return fault.New(fault.ClusterForeign, fmt.Sprintf("the Cluster %s has no HelmRelease with the label %s: "+
-		"something else made it", d.Key, Label), "Delete it with what made it, or with kubectl.")
+		"another owner created it", d.Key, Label), fmt.Sprintf("Delete it with the tool that created it, or with "+
+		"kubectl -n %s delete clusters.cluster.x-k8s.io %s.", d.Key.Namespace, d.Key.Name))
 }
 
 // checkOwner refuses while a Kustomization, for example of a Git repository, would apply the release again.
@@ -68,8 +69,9 @@ func (d Deletion) checkOwner(ctx context.Context, labels map[string]string) erro
 	var wrong []error
 	for _, a := range appliers {
 		message := fmt.Sprintf("the %s would apply the HelmRelease %s again", a, d.Key)
-		wrong = append(wrong, fault.New(fault.ClusterForeign, message, fmt.Sprintf("Suspend it: %s. Delete the "+
-			"cluster, remove it from the source of the %s, and only then resume.", a.SuspendCommand(), a.Kind)))
+		wrong = append(wrong, fault.New(fault.ClusterForeign, message, fmt.Sprintf("Suspend it: %s. Resume "+
+			"it after you have deleted the cluster and removed it from the source of the %s.",
+			a.SuspendCommand(), a.Kind)))
 	}
 	return fault.Join(wrong...)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -83,7 +82,7 @@ func releases(ctx context.Context, management *kube.Cluster) ([]unstructured.Uns
 	list.SetGroupVersionKind(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind + "List"))
 	err := management.List(ctx, list, client.HasLabels{Label})
 	switch {
-	case apimeta.IsNoMatchError(err):
+	case kube.NotServed(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("list the HelmReleases of workload clusters: %w", err)

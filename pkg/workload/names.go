@@ -31,7 +31,7 @@ func (c Cluster) checkFirst(ctx context.Context, report pipeline.Reporter) error
 		if other != key && l.Name == key.Name && sharesNames(c.Provider) {
 			problems = append(problems, fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster %s has the same "+
 				"name, and %s finds the resources of a cluster by its name alone", other, c.Provider.Place()),
-				"Give this cluster another --name."))
+				"Give the workload cluster another --name."))
 		}
 	}
 	if len(problems) > 0 {
@@ -53,7 +53,8 @@ func (c Cluster) checkMachines(ctx context.Context, report pipeline.Reporter) er
 	case errors.Is(err, provider.ErrNotSupported):
 		return nil
 	case fault.CodeOf(err) == fault.ClusterForeign:
-		return fault.New(fault.ClusterForeign, err.Error(), "Delete that cluster, or give this one another --name.")
+		return fault.New(fault.ClusterForeign, err.Error(),
+			"Delete that cluster, or give the workload cluster another --name.")
 	case err != nil:
 		report.Warn("not checked: whether %s has machines of another cluster %s: %v", c.Provider.Place(), c.Key().Name,
 			err)
@@ -61,9 +62,9 @@ func (c Cluster) checkMachines(ctx context.Context, report pipeline.Reporter) er
 	case len(machines) == 0:
 		return nil
 	}
-	return fault.New(fault.ClusterForeign, fmt.Sprintf("%s has a machine %s of a cluster %s, and the management "+
-		"cluster %s does not manage that", c.Provider.Place(), machines[0].Name, c.Key().Name, c.Self),
-		"Delete that cluster, or give this one another --name.")
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("%s has the machine %s of another cluster %s, which the "+
+		"management cluster %s does not manage", c.Provider.Place(), machines[0].Name, c.Key().Name, c.Self),
+		"Delete that cluster, or give the workload cluster another --name.")
 }
 
 // checkOwner refuses a release that Flux applies, for example of a Git repository: it would undo the change.
@@ -80,8 +81,8 @@ func (c Cluster) checkOwner(ctx context.Context) error {
 	var wrong []error
 	for _, a := range appliers {
 		wrong = append(wrong, fault.New(fault.ClusterForeign, fmt.Sprintf("the %s applies the HelmRelease %s, and "+
-			"would undo the change", a, c.Key()), "Commit the change to the source of that "+a.Kind+": cluster-init "+
-			"workload render prints it. Or suspend it: "+a.SuspendCommand()+"."))
+			"would undo the change", a, c.Key()), "Commit what cluster-init workload render prints to the source of "+
+			"that "+a.Kind+", or suspend it: "+a.SuspendCommand()+"."))
 	}
 	return fault.Join(wrong...)
 }

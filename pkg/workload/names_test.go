@@ -47,7 +47,7 @@ func TestResourcesOfAnotherClusterAreRefused(t *testing.T) {
 			"the cluster team-b/shop has the same name", ""},
 		"in another namespace, and namespaces count": {place{}, []Key{{"team-b", "shop"}}, "", ""},
 		"its machines exist": {place{machines: there}, nil,
-			"the place has a machine shop-lb of a cluster shop, and the management cluster management/mgmt does not", ""},
+			"the place has the machine shop-lb of another cluster shop, which the management cluster", ""},
 		"machines that nobody may take over": {place{err: fault.New(fault.ClusterForeign, "container x is foreign", "")},
 			nil, "container x is foreign", ""},
 		"the engine is elsewhere": {place{err: errors.New("no engine")}, nil, "",

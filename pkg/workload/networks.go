@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -49,8 +48,8 @@ func askNetworks(ctx context.Context, management *kube.Cluster) (networks, error
 	}
 	found.ranges = append(found.ranges, more...)
 	if len(services)+len(more) == 0 {
-		found.unknown = append(found.unknown, "its services: it serves no ServiceCIDR, and has no configuration of "+
-			"kubeadm")
+		found.unknown = append(found.unknown, "service range: the cluster has neither ServiceCIDRs nor a "+
+			"configuration of kubeadm")
 	}
 	var nodes corev1.NodeList
 	if err := management.List(ctx, &nodes); err != nil {
@@ -60,7 +59,7 @@ func askNetworks(ctx context.Context, management *kube.Cluster) (networks, error
 		found.ranges = append(found.ranges, node.Spec.PodCIDRs...)
 	}
 	if len(pods) == 0 {
-		found.unknown = append(found.unknown, "all of its pods: it has no configuration of kubeadm with podSubnet")
+		found.unknown = append(found.unknown, "pod range: the cluster has no configuration of kubeadm with podSubnet")
 	}
 	slices.Sort(found.ranges)
 	found.ranges = slices.Compact(found.ranges)
@@ -96,7 +95,7 @@ func serviceRanges(ctx context.Context, management *kube.Cluster) ([]string, err
 		Kind: "ServiceCIDRList"})
 	err := management.List(ctx, list)
 	switch {
-	case apimeta.IsNoMatchError(err):
+	case kube.NotServed(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("list the ServiceCIDRs of the management cluster: %w", err)
@@ -120,8 +119,7 @@ func (c Cluster) checkNetworks(ctx context.Context, self *clusterv1.Cluster, rep
 		return err
 	}
 	for _, what := range known.unknown {
-		report.Warn("not checked: whether the machines' network overlaps with the management cluster's range of %s",
-			what)
+		report.Warn("not checked: whether the machines' network overlaps with the management cluster's %s", what)
 	}
 	var problems []error
 	for _, machines := range c.Machines {
@@ -129,7 +127,8 @@ func (c Cluster) checkNetworks(ctx context.Context, self *clusterv1.Cluster, rep
 			if overlap(machines.CIDR, cidr) {
 				problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s %s overlaps with %s of the "+
 					"management cluster %s", machines.Path, machines.CIDR, cidr, c.Self),
-					"Choose another range: the controllers of the management cluster could not reach the machines."))
+					"Choose another range for "+machines.Path+", so that the management cluster's controllers can "+
+						"reach the machines."))
 			}
 		}
 	}

@@ -45,13 +45,13 @@ func (d Deletion) checkGone(ctx context.Context, report pipeline.Reporter) error
 			return nil
 		case err == nil:
 			last = strings.Join(names, ", ")
-			report.Waiting("the end of "+last, nil)
+			report.Waiting("the deletion of "+last, nil)
 		}
 		select {
 		case <-ctx.Done():
 			return fault.Retryable(fmt.Errorf("%s still has resources of %s: %s", place, d.Key, last),
-				fault.CleanupFailed, fmt.Sprintf("Delete them, and run the same command again. See them with "+
-					"cluster-init cleanup ENVIRONMENT --set cluster.name=%s --set cluster.namespace=%s.",
+				fault.CleanupFailed, fmt.Sprintf("List them with cluster-init cleanup ENVIRONMENT --set "+
+					"cluster.name=%s --set cluster.namespace=%s, delete them, and run the same command again.",
 					d.Key.Name, d.Key.Namespace))
 		case <-tick.C:
 		}
@@ -80,7 +80,7 @@ func (d Deletion) inventory(ctx context.Context) (place string, left func(contex
 		return from.Place(), func(ctx context.Context) ([]string, error) { return leftIn(ctx, leftovers) }, nil
 	}
 	if unsupported, is := from.(provider.CleanupUnsupported); is {
-		return "", nil, fmt.Errorf("%s cannot be searched from here; find them with %s", from.Place(),
+		return "", nil, fmt.Errorf("cluster-init cannot list resources in %s; list them with %s", from.Place(),
 			unsupported.Find(d.Key.Name))
 	}
 	return from.Place(), func(ctx context.Context) ([]string, error) {

@@ -66,7 +66,7 @@ func TestADeletionIsProven(t *testing.T) {
 		"a container of another": {provider: leaves{place{err: fault.New(fault.ClusterForeign, "x is foreign", "")},
 			ptr.To(0)}, says: "x is foreign"},
 		"no answer":        {provider: leaves{place{err: errors.New("no engine")}, ptr.To(0)}, warns: "team-a/shop: no engine"},
-		"not supported":    {provider: closed{}, warns: "find them with look for shop"},
+		"not supported":    {provider: closed{}, warns: "list them with look for shop"},
 		"no stored values": {provider: leaves{lists: new(int)}, unstored: true, warns: "its values are not stored"},
 		"a server is left": {provider: cloudWith(provider.Found{Delete: []provider.Leftover{{Kind: "server", Name: "shop-1"}}}), says: "server shop-1"},
 		"it cannot be deleted": {provider: cloudWith(provider.Found{Stays: []provider.Leftover{{Kind: "router", Name: "r"}}}),

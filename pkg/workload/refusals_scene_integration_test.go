@@ -167,6 +167,13 @@ func (w *fleetScene) phaseOf(ctx context.Context, t *testing.T, name string) *co
 		Name: env.PhaseValues(environment.Workload).Name}}
 }
 
+// valuesOf returns a ConfigMap of another owner with the name of the values of a cluster, and other values.
+func valuesOf(name string) *corev1.ConfigMap {
+	names := environment.WorkloadObjects("team-r", name)
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-r", Name: names.Values.Name},
+		Data: map[string]string{environment.ValuesKey: "cluster: {control_plane: {replicas: 5}}"}}
+}
+
 // sourceController answers requests to the Service of source-controller with an archive.
 type sourceController struct {
 	next    http.RoundTripper

@@ -87,8 +87,9 @@ func secretFields() [][]string {
 func (c *copier) copy(ctx context.Context, r reference) error {
 	if r.Kind != sourcev1.GitRepositoryKind && r.Kind != sourcev1.OCIRepositoryKind {
 		return fault.New(fault.Usage,
-			fmt.Sprintf("the release of the management cluster has a source of kind %q", r.Kind),
-			"A workload cluster can have a GitRepository or an OCIRepository.")
+			fmt.Sprintf("the release of the management cluster has a source of kind %q: want GitRepository or "+
+				"OCIRepository", r.Kind),
+			"Change its source: cluster-init up ENVIRONMENT --source git --source-url URL.")
 	}
 	for _, o := range c.objects {
 		if o.GetName() == c.to.called(r.Name) && o.GetObjectKind().GroupVersionKind().Kind == r.Kind {
@@ -113,7 +114,7 @@ func (c *copier) copy(ctx context.Context, r reference) error {
 			return err
 		}
 		if err := unstructured.SetNestedField(spec, c.to.called(name), append(field, "name")...); err != nil {
-			return fmt.Errorf("name a Secret in %s %s: %w", r.Kind, r.Name, err)
+			return fmt.Errorf("set the Secret's name in %s %s: %w", r.Kind, r.Name, err)
 		}
 	}
 	delete(spec, "suspend")

@@ -25,11 +25,14 @@ func (c Cluster) settle(ctx context.Context) (settled, error) {
 		return s, fmt.Errorf("render the values of workload cluster %s: %w", c.Key(), err)
 	}
 	last, err := rollout.ReadValues(ctx, c.Management, names)
+	if last.Values != nil && last.Values.Labels[Label] != c.Key().Name {
+		last = environment.Objects{} // of another owner: checkForeign refuses it
+	}
 	if err == nil {
 		s.environment, s.kept, err = s.environment.Keep(last, c.AllowChanges)
 	}
 	if err != nil {
-		return s, fmt.Errorf("read the values that workload cluster %s was last given: %w", c.Key(), err)
+		return s, fmt.Errorf("read the last applied values of workload cluster %s: %w", c.Key(), err)
 	}
 	place, err := rollout.LastAppliedValues(ctx, c.Management)
 	if err == nil {
@@ -40,7 +43,7 @@ func (c Cluster) settle(ctx context.Context) (settled, error) {
 	}
 	if last.Values != nil {
 		if s.changes, err = s.environment.Changes(last); err != nil {
-			return s, fmt.Errorf("compare with the values that workload cluster %s was last given: %w", c.Key(), err)
+			return s, fmt.Errorf("compare with the last applied values of workload cluster %s: %w", c.Key(), err)
 		}
 	}
 	s.environment, err = s.environment.WithFingerprintKey()

@@ -235,7 +235,8 @@ func refuses(t *testing.T) {
 	foreign := fluxserver.NewCluster("team-c", "shop")
 	shared.Create(ctx, t, foreign)
 	refused("nothing is there", "does not have the component capd", "does not have the component cabpk",
-		"a Cluster team-c/shop exists that workload apply did not make", "10.244.128.0/24 overlaps with 10.244.0.0/16")
+		"the Cluster team-c/shop exists, but workload apply did not create it",
+		"10.244.128.0/24 overlaps with 10.244.0.0/16")
 	shared.Remove(ctx, t, foreign)
 	for _, name := range []string{"capi", "cabpk", "capd"} {
 		k := madeBy(Key{flux.Namespace, flux.ReleaseName}, name)
@@ -254,7 +255,8 @@ func refuses(t *testing.T) {
 		}
 	}
 	refused("a provider is not ready, another takes no Ignition", "component capd of the management cluster "+
-		"management/mgmt is not ready", "which the component cabpk of the management cluster management/mgmt does not take")
+		"management/mgmt is not ready",
+		"the component cabpk of the management cluster management/mgmt does not accept it")
 	refusesIdleControllers(ctx, t, refused)
 	shared.Remove(ctx, t, own)
 	installed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace,
@@ -304,7 +306,7 @@ func overlapsInExisting(ctx context.Context, t *testing.T, c Cluster) {
 	if err == nil || strings.Contains(err.Error(), "overlaps") {
 		t.Errorf("no range is known: %v", err)
 	}
-	if len(notes.Warnings) != 1 || !strings.Contains(notes.Warnings[0], "range of all of its pods") {
+	if len(notes.Warnings) != 1 || !strings.Contains(notes.Warnings[0], "cluster's pod range") {
 		t.Errorf("warned: %q", notes.Warnings)
 	}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "one"},
@@ -347,6 +349,9 @@ func TestSettledValues(t *testing.T) {
 		objects, err := env.Objects()
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, o := range []client.Object{objects.Values, objects.Secrets, objects.InfraSecrets} {
+			Key{env.ClusterNamespace(), env.ClusterName()}.label(o)
 		}
 		if err := shared.Client.ApplyAll(ctx, objects.Values, objects.Secrets, objects.InfraSecrets); err != nil {
 			t.Fatal(err)

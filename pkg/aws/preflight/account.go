@@ -50,15 +50,15 @@ func (i *inspection) bucket(ctx context.Context) {
 		return
 	}
 	if found.Exists && found.Region != "" && found.Region != i.client.Region {
-		i.problem(another+"Or use the bucket's region.", "bucket %s is in region %s, and the cluster in %s", name,
+		i.problem(another+"Or use the bucket's region.", "bucket %s is in region %s, but the cluster is in %s", name,
 			found.Region, i.client.Region)
 		return
 	}
 	owned := !found.Forbidden
 	if found.Forbidden {
 		if owned, err = i.client.OwnsBucket(ctx, name); err != nil {
-			i.warn("bucket %s: not checked: it exists, and these credentials may not look at it: it may belong to "+
-				"another account (%v)", name, err)
+			i.warn("bucket %s: not checked: it exists, but these credentials lack permission to read it: it may "+
+				"belong to another account (%v)", name, err)
 			return
 		}
 	}
@@ -68,7 +68,7 @@ func (i *inspection) bucket(ctx context.Context) {
 	case !owned:
 		i.problem(another, "bucket %s belongs to another AWS account", name)
 	case found.Forbidden:
-		i.warn("bucket %s belongs to this account, and these credentials may not look into it: machines cannot get "+
+		i.warn("bucket %s belongs to this account, and these credentials may not read it: machines cannot get "+
 			"their user data unless the provider may write to it", name)
 	default:
 		i.note("bucket %s exists", name)

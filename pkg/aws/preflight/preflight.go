@@ -104,7 +104,7 @@ func (i *inspection) asked(what string, err error) bool {
 	case err == nil:
 		return true
 	case aws.Forbidden(err):
-		i.warn("%s: not checked: these credentials may not look (%v)", what, err)
+		i.warn("%s: not checked: these credentials lack the permission (%v)", what, err)
 	default:
 		explained := aws.Explain("check "+what, err)
 		i.unreachable = i.unreachable || fault.CodeOf(explained) != fault.Unknown

@@ -94,7 +94,7 @@ func TestPreflight(t *testing.T) {
 			warnings: []string{"instance profile control-plane.x: not checked", "instance profile nodes.x: not checked"}},
 		"a bucket of this account": {account: is("HEAD", inRegion(200, region)), notes: "telco exists"},
 		"a bucket in another region": {account: is("HEAD", inRegion(301, "us-east-1")), code: fault.CloudLacks,
-			problems: []string{"is in region us-east-1, and the cluster in eu-central-1", "AWS_S3_BUCKET_NAME"}},
+			problems: []string{"is in region us-east-1, but the cluster is in eu-central-1", "AWS_S3_BUCKET_NAME"}},
 		"a bucket of another account": {account: all(is("HEAD", inRegion(403, region)), is("GET", buckets("other"))),
 			code: fault.CloudLacks, problems: []string{"belongs to another AWS account", "unique in all of AWS"}},
 		"a bucket of an unknown owner": {account: all(is("HEAD", inRegion(403, region)),
