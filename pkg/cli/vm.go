@@ -203,7 +203,8 @@ func checkUpFlags(words []string) error {
 			"Use a flag that cluster-init up --help lists.")
 	}
 	if rest := up.Flags().Args(); len(rest) > 0 {
-		return fault.New(fault.Usage, "after --: "+rest[0]+" is not a flag of up", "Use a flag that cluster-init up --help lists.")
+		return fault.New(fault.Usage, "after --: "+rest[0]+" is not a flag of up",
+			"Use a flag that cluster-init up --help lists.")
 	}
 	for _, name := range notOnMachine() {
 		if f := up.Flags().Lookup(name); f != nil && f.Changed {

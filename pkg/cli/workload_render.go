@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -20,6 +21,7 @@ import (
 type workloadRenderOptions struct {
 	workloadDefinition
 	secrets bool
+	format  string
 	streams Streams
 }
 
@@ -42,12 +44,18 @@ commit them, or apply them with kubectl.`,
 	f := c.Flags()
 	o.workloadDefinition.flags(f, o.streams)
 	f.BoolVar(&o.secrets, "secrets", false, "print the Secrets instead of the other objects")
+	choose(f, &o.format, "output", "o", "plain or yaml: a stream of YAML documents; json: one List", "plain", "yaml",
+		"json")
 	return c
 }
 
 func (o *workloadRenderOptions) run(ctx context.Context, name string) error {
+	var unknown error
+	if o.format != "plain" && o.format != "yaml" && o.format != "json" {
+		unknown = fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain, yaml or json.")
+	}
 	looking, cluster, err := o.resolve(ctx, name)
-	if err != nil {
+	if err := fault.Join(unknown, err); err != nil {
 		return err
 	}
 	if cluster.Management, err = o.managed.connect(ctx, looking); err != nil {
@@ -64,18 +72,20 @@ func (o *workloadRenderOptions) run(ctx context.Context, name string) error {
 	return o.show(cluster.Management, objects)
 }
 
-// show prints the objects as YAML documents.
+// show prints the objects, or their Secrets.
 func (o *workloadRenderOptions) show(management *kube.Cluster, objects []client.Object) error {
-	var text strings.Builder
+	var documents []any
+	var left []string
 	for _, object := range objects {
 		gvk, err := management.GroupVersionKindFor(object)
 		if err != nil {
 			return fmt.Errorf("find the kind of %s: %w", object.GetName(), err)
 		}
-		if isSecret := gvk.Kind == "Secret"; isSecret != o.secrets {
-			if isSecret {
-				text.WriteString("---\n# Secret " + object.GetName() + ": see --secrets\n")
-			}
+		isSecret := gvk.Kind == "Secret"
+		if isSecret && !o.secrets {
+			left = append(left, object.GetName())
+		}
+		if isSecret != o.secrets {
 			continue
 		}
 		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
@@ -84,9 +94,19 @@ func (o *workloadRenderOptions) show(management *kube.Cluster, objects []client.
 		}
 		fields["apiVersion"], fields["kind"] = gvk.GroupVersion().String(), gvk.Kind
 		delete(fields, "status")
+		documents = append(documents, fields)
+	}
+	if o.format == "json" {
+		return oneline.WriteJSON(o.streams.Out, map[string]any{"apiVersion": "v1", "kind": "List", "items": documents}, "")
+	}
+	var text strings.Builder
+	for _, name := range left {
+		text.WriteString("# left out: Secret " + name + ", see --secrets\n")
+	}
+	for _, fields := range documents {
 		document, err := yaml.Marshal(fields)
 		if err != nil {
-			return fmt.Errorf("print %s %s: %w", gvk.Kind, object.GetName(), err)
+			return fmt.Errorf("print the objects as YAML: %w", err)
 		}
 		text.WriteString("---\n" + string(document))
 	}

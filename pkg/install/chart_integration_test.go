@@ -47,11 +47,11 @@ func acceptsCharts(ctx context.Context, t *testing.T) {
 		"metadata":{"name":"shop","namespace":"flux-system"},"spec":{"interval":"10m","targetNamespace":"shop",
 		"chartRef":{"kind":"OCIRepository","name":"chart-shop"}}}`)
 	shared.Namespaces(ctx, t, "shop")
-	operator := newDeployment("shop", "operator")
+	operator := newDeployment("operator")
 	operator.Labels = map[string]string{helmv2.GroupVersion.Group + "/name": "shop",
 		helmv2.GroupVersion.Group + "/namespace": flux.Namespace}
 	shared.Create(ctx, t, operator)
-	operated := newDeployment("shop", "operated")
+	operated := newDeployment("operated")
 	operated.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(operator,
 		appsv1.SchemeGroupVersion.WithKind("Deployment"))}
 	shared.Create(ctx, t, operated)
@@ -83,11 +83,11 @@ func acceptsCharts(ctx context.Context, t *testing.T) {
 		}
 	}
 
-	orphan := newDeployment("shop", "orphan")
+	orphan := newDeployment("orphan")
 	orphan.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(operator,
 		appsv1.SchemeGroupVersion.WithKind("Deployment"))}
 	orphan.OwnerReferences[0].UID = "another"
-	foreign := newDeployment("shop", "theirs")
+	foreign := newDeployment("theirs")
 	foreign.Labels = map[string]string{helmv2.GroupVersion.Group + "/name": "shop",
 		helmv2.GroupVersion.Group + "/namespace": "another"}
 	shared.Create(ctx, t, orphan, foreign)
@@ -100,9 +100,9 @@ func acceptsCharts(ctx context.Context, t *testing.T) {
 }
 
 // newDeployment returns a Deployment that the server accepts.
-func newDeployment(namespace, name string) *appsv1.Deployment {
+func newDeployment(name string) *appsv1.Deployment {
 	labels := map[string]string{"a": "b"}
-	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name},
 		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}}}
@@ -112,7 +112,7 @@ func newDeployment(namespace, name string) *appsv1.Deployment {
 func removeShop(ctx context.Context, t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"operator", "operated", "orphan", "theirs"} {
-		shared.Remove(ctx, t, newDeployment("shop", name))
+		shared.Remove(ctx, t, newDeployment(name))
 	}
 	release, err := flux.HelmRelease(flux.Release{})
 	if err != nil {
