@@ -97,7 +97,8 @@ func (o *workloadRenderOptions) show(management *kube.Cluster, objects []client.
 		documents = append(documents, fields)
 	}
 	if o.format == "json" {
-		return oneline.WriteJSON(o.streams.Out, map[string]any{"apiVersion": "v1", "kind": "List", "items": documents}, "")
+		list := map[string]any{"apiVersion": "v1", "kind": "List", "items": documents}
+		return oneline.WriteJSON(o.streams.Out, list, "")
 	}
 	var text strings.Builder
 	for _, name := range left {

@@ -169,7 +169,7 @@ func (r *restoration) conflict() error {
 	for _, reason := range r.reasons() {
 		wrong = append(wrong, fault.New(fault.RestoreRefused, "the target is not empty: "+reason,
 			"Build a management cluster with another cluster.name: the target must hold nothing of the backup, or "+
-				"only what an earlier restore created and nobody changed."))
+				"only what an earlier restore created, unchanged."))
 	}
 	return fault.Join(wrong...)
 }
