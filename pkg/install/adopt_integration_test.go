@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -115,5 +116,14 @@ func define(ctx context.Context, t *testing.T, plural, kind, version string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = shared.Client.Delete(context.WithoutCancel(ctx), crd.DeepCopy()) })
+	t.Cleanup(func() { // until it is gone, it is a component of another owner
+		ctx, gone := context.WithoutCancel(ctx), false
+		for until := time.Now().Add(20 * time.Second); !gone && time.Now().Before(until); {
+			gone = apierrors.IsNotFound(shared.Client.Delete(ctx, crd.DeepCopy()))
+			time.Sleep(50 * time.Millisecond)
+		}
+		if !gone {
+			t.Errorf("the definition of %s is not gone", plural)
+		}
+	})
 }
