@@ -98,8 +98,12 @@ func (s *Store) Get(kind, name, key string, build func(dir string) error) (strin
 // keep is how long a built thing stays that no build has asked for: of pins that have changed, or of a branch.
 const keep = 30 * 24 * time.Hour
 
-// Sweep removes what interrupted builds left behind, and what was not used for 30 days. Only the process that holds the
-// lab's build lock may call it.
+// unfinished is how long the folder of an unfinished build stays. The lab builds OpenStack and the bundle at the same
+// time, in two processes: neither may remove what the other is building.
+const unfinished = 3 * time.Hour
+
+// Sweep removes what builds left behind that were interrupted more than 3 hours ago, and what was not used for 30 days.
+// Only the process that holds the lab's build lock may call it.
 func (s *Store) Sweep() error {
 	folders, err := filepath.Glob(filepath.Join(s.dir, "*", "*"))
 	if err != nil {
@@ -110,7 +114,11 @@ func (s *Store) Sweep() error {
 		if err != nil {
 			return fmt.Errorf("clean the lab's cache: %w", err)
 		}
-		if !strings.HasPrefix(filepath.Base(folder), ".") && time.Since(info.ModTime()) < keep {
+		stays := keep
+		if strings.HasPrefix(filepath.Base(folder), ".") {
+			stays = unfinished
+		}
+		if time.Since(info.ModTime()) < stays {
 			continue
 		}
 		if err := os.RemoveAll(folder); err != nil {

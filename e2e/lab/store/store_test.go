@@ -80,8 +80,10 @@ func TestSweepRemovesOnlyWhatNobodyUses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leftover := filepath.Join(root, "bin", ".building-y-123")
-	if err := os.Mkdir(leftover, 0o755); err != nil {
+	leftover, building := filepath.Join(root, "bin", ".building-y-123"), filepath.Join(root, "bin", ".building-y-456")
+	interrupted := time.Now().Add(-unfinished - time.Minute)
+	if err := errors.Join(os.Mkdir(leftover, 0o755), os.Chtimes(leftover, interrupted, interrupted),
+		os.Mkdir(building, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	old := time.Now().Add(-keep - time.Hour)
@@ -102,7 +104,7 @@ func TestSweepRemovesOnlyWhatNobodyUses(t *testing.T) {
 			t.Errorf("%s is still there (%v)", gone, err)
 		}
 	}
-	for _, kept := range []string{whole, used} {
+	for _, kept := range []string{whole, used, building} { // another process is at work on the last
 		if _, err := os.Stat(kept); err != nil {
 			t.Error(err)
 		}
