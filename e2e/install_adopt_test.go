@@ -23,14 +23,14 @@ func (l lab) adopts(t *testing.T, install, uninstall []string, existing string) 
 	management.bringsCertManager(t, l)
 	made := management.certManagers(t)
 	if code, out := l.run(t, install...); code != 30 {
-		t.Errorf("install beside a cert-manager of another owner ended with %d: %s", code, out)
+		t.Errorf("install next to a cert-manager of another owner ended with %d: %s", code, out)
 	}
 	adopt := slices.Concat(install, []string{"--adopt", "cert-manager"})
 	if code, _ := l.run(t, adopt...); code != 0 {
 		t.Fatalf("install --adopt cert-manager ended with %d", code)
 	}
 	if code, _ := l.run(t, uninstall...); code != 0 {
-		t.Fatalf("uninstall beside an adopted cert-manager ended with %d", code)
+		t.Fatalf("uninstall next to an adopted cert-manager ended with %d", code)
 	}
 	if left := management.certManagers(t); !maps.Equal(left, made) {
 		t.Errorf("the adopted cert-manager has the Deployments %v, had %v", left, made)

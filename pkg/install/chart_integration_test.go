@@ -22,7 +22,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// A second run finds what the Helm chart of a component has made: it is no component of another owner.
+// A second run accepts the objects that the Helm chart of a component has made.
 func acceptsCharts(ctx context.Context, t *testing.T) {
 	newShop := func() (*Run, context.Context) {
 		return newRun(ctx, t, "components.shop.enabled=management-only", "components.shop.namespaces={shop}",

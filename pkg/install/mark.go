@@ -59,22 +59,35 @@ type removalRecord struct {
 
 // removal returns the record of an uninstall that has begun; empty if none has.
 func (m mark) removal() (removes, leaves, charts names, err error) {
-	removes, leaves, charts = names{}, names{}, names{}
 	if m.ConfigMap == nil || m.Annotations[owned.RemovalAnnotation] == "" {
-		return removes, leaves, charts, nil
+		return names{}, names{}, names{}, nil
 	}
 	var r removalRecord
 	if err := json.Unmarshal([]byte(m.Annotations[owned.RemovalAnnotation]), &r); err != nil {
 		return nil, nil, nil, fmt.Errorf("read the annotation %s of ConfigMap %s/%s: %w", owned.RemovalAnnotation,
 			m.Namespace, m.Name, err)
 	}
-	for to, list := range map[*names][]string{&removes: r.Removes, &leaves: r.Leaves, &charts: r.Charts} {
-		for _, key := range list {
-			namespace, name, _ := strings.Cut(key, "/")
-			(*to)[client.ObjectKey{Namespace: namespace, Name: name}] = true
+	return parseNames(r.Removes), parseNames(r.Leaves), parseNames(r.Charts), nil
+}
+
+// parseNames returns the names in the texts of sorted.
+func parseNames(texts []string) names {
+	found := names{}
+	for _, text := range texts {
+		namespace, name, _ := strings.Cut(text, "/")
+		found[client.ObjectKey{Namespace: namespace, Name: name}] = true
+	}
+	return found
+}
+
+// hasName reports whether one of the names is this one, in whatever namespace.
+func (n names) hasName(name string) bool {
+	for key, is := range n {
+		if is && key.Name == name {
+			return true
 		}
 	}
-	return removes, leaves, charts, nil
+	return false
 }
 
 // begin records in the mark what this run removes, before it removes anything.

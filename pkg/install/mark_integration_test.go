@@ -19,8 +19,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// finishesRemoval begins where a run was killed before its proof. Another process recreates what is gone. No run
-// removes the mark before the proof, and the last one ends a removal of which only Flux's namespace is left.
+// finishesRemoval begins after a run that was killed before its proof. Another process recreates an object. No run
+// removes the mark before the proof. The last run finishes a removal that has left only the namespace of Flux.
 func finishesRemoval(ctx context.Context, t *testing.T, run *Run, newRemoval func() *Removal) {
 	t.Helper()
 	mark := func() *corev1.ConfigMap {

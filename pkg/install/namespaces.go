@@ -60,10 +60,10 @@ func (r *Run) namespacesOfOthers(ctx context.Context) (string, error) {
 	return strings.Join(slices.Sorted(maps.Keys(names)), ","), nil
 }
 
-// onlyManagedByUs reports whether only this program, Flux and Kubernetes have written an object. Flux removes kubectl
-// from the managers of what it applies.
+// onlyManagedByUs reports whether only this program, Flux and Kubernetes have written an object. It returns false for an
+// object without managers: then it is not known. Flux removes kubectl from the managers of what it applies.
 func onlyManagedByUs(o object) bool {
-	return !slices.ContainsFunc(o.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
+	return len(o.GetManagedFields()) > 0 && !slices.ContainsFunc(o.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
 		return f.Subresource == "" && !slices.Contains([]string{kube.FieldOwner, "kustomize-controller",
 			"helm-controller", "kube-controller-manager", "kube-apiserver"}, f.Manager)
 	})
@@ -128,13 +128,7 @@ func (i inventory) isOfController(o object) bool {
 	case o.Name == "cert-manager-webhook-ca" && annotations["cert-manager.io/allow-direct-injection"] != "":
 		return true
 	case labels["owner"] == "helm":
-		of := func(release string) bool { return release == labels["name"] }
-		for chart := range i.charts {
-			if of(chart.Name) {
-				return true
-			}
-		}
-		return of(flux.ReleaseName)
+		return labels["name"] == flux.ReleaseName || i.charts.hasName(labels["name"])
 	}
 	return isOfFluxPods(o)
 }

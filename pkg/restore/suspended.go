@@ -26,7 +26,7 @@ type Suspended struct {
 // Source is a source of a release.
 type Source struct {
 	Object capi.Object
-	URL    string // without a password; whoever made the backup chose it
+	URL    string // without a password; it comes from the backup
 }
 
 // suspended returns the releases that are suspended on the target, and what a person reads first. It reads the target

@@ -66,14 +66,11 @@ func (c Cluster) Apply(ctx context.Context, report pipeline.Reporter) error {
 
 // Render returns the objects that Apply applies, in that order. It checks what Apply checks, and changes nothing.
 func (c Cluster) Render(ctx context.Context, report pipeline.Reporter) ([]client.Object, error) {
-	if err := c.Check(ctx, report); err != nil {
-		return nil, err
-	}
-	settled, err := c.settle(ctx)
+	applied, err := c.check(ctx, report)
 	if err != nil {
 		return nil, err
 	}
-	c.Environment = settled.environment
+	c.Environment = applied
 	if c.Settled != nil {
 		c.Settled(c.Environment)
 	}

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/owned"
@@ -28,13 +29,20 @@ import (
 // Check refuses a cluster that the management cluster cannot make, before anything is created. It reports all reasons
 // at once.
 func (c Cluster) Check(ctx context.Context, report pipeline.Reporter) error {
+	_, err := c.check(ctx, report)
+	return err
+}
+
+// check does what Check does. It returns the environment as it is applied.
+func (c Cluster) check(ctx context.Context, report pipeline.Reporter) (*environment.Environment, error) {
 	self, err := c.checkManagement(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return fault.Join(c.Environment.CheckKubernetesVersion(), c.checkName(ctx), c.checkFirst(ctx, report),
+	applied, changesErr := c.checkChanges(ctx, report)
+	return applied, fault.Join(c.Environment.CheckKubernetesVersion(), c.checkName(ctx), c.checkFirst(ctx, report),
 		c.checkProviders(ctx), c.checkControllers(ctx), c.checkNetworks(ctx, self, report), c.checkContent(ctx),
-		c.checkChanges(ctx, report))
+		changesErr)
 }
 
 // checkManagement refuses a management cluster that does not hold its own definition, or is not ready. It returns its

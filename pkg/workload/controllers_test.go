@@ -46,7 +46,7 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// Only the controllers that would make the cluster must act, and what nobody could read is a refusal.
+// apply refuses if a controller that the cluster needs does not act, or if that cannot be read.
 func TestControllersMustAct(t *testing.T) {
 	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Workload: true,
 		Content: clusterinit.Content(), Variables: func(string) (string, bool) { return "", false },
@@ -117,7 +117,7 @@ func without(all []*unstructured.Unstructured, name string) []*unstructured.Unst
 	return slices.DeleteFunc(slices.Clone(all), func(u *unstructured.Unstructured) bool { return u.GetName() == name })
 }
 
-// observedKinds are those without which nobody knows what a controller does.
+// observedKinds are the kinds that show whether a controller acts.
 func observedKinds() []schema.GroupKind {
 	return []schema.GroupKind{{Kind: "Node"}, {Kind: "Pod"}, {Group: "apps", Kind: "Deployment"},
 		{Group: "apps", Kind: "DaemonSet"}, {Group: "coordination.k8s.io", Kind: "Lease"}, kustomizations()}

@@ -48,7 +48,7 @@ func TestResourcesOfAnotherClusterAreRefused(t *testing.T) {
 		"in another namespace, and namespaces count": {place{}, []Key{{"team-b", "shop"}}, "", ""},
 		"its machines exist": {place{machines: there}, nil,
 			"the place has the machine shop-lb of another cluster shop, which the management cluster", ""},
-		"machines that nobody may take over": {place{err: fault.New(fault.ClusterForeign, "container x is foreign", "")},
+		"machines of another tool": {place{err: fault.New(fault.ClusterForeign, "container x is foreign", "")},
 			nil, "container x is foreign", ""},
 		"the engine is elsewhere": {place{err: errors.New("no engine")}, nil, "",
 			"not checked: whether the place has machines of another cluster shop: no engine"},

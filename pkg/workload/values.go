@@ -51,11 +51,11 @@ func (c Cluster) settle(ctx context.Context) (settled, error) {
 }
 
 // checkChanges reports how the values differ from those that the cluster was last given. It refuses what would remove,
-// replace or downgrade a part of the cluster, unless the user allowed it.
-func (c Cluster) checkChanges(ctx context.Context, report pipeline.Reporter) error {
+// replace or downgrade a part of the cluster, unless the user allowed it. It returns the environment as it is applied.
+func (c Cluster) checkChanges(ctx context.Context, report pipeline.Reporter) (*environment.Environment, error) {
 	s, err := c.settle(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, kept := range s.kept {
 		report.Progress("%s", kept)
@@ -63,5 +63,5 @@ func (c Cluster) checkChanges(ctx context.Context, report pipeline.Reporter) err
 	for _, change := range s.changes {
 		report.Progress("changed since the last run: %s", change)
 	}
-	return environment.RefuseRemovals(s.changes, c.AllowChanges)
+	return s.environment, environment.RefuseRemovals(s.changes, c.AllowChanges)
 }

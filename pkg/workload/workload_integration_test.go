@@ -409,7 +409,7 @@ func refusesRemovals(ctx context.Context, t *testing.T, c Cluster, store func(*e
 	store(last.environment)
 	c.Environment = given("cluster.control_plane.replicas=1", "cluster.worker.replicas=3")
 	notes := &pipeline.Notes{}
-	if err := c.checkChanges(ctx, notes); fault.CodeOf(err) != fault.ChangeRefused ||
+	if _, err := c.checkChanges(ctx, notes); fault.CodeOf(err) != fault.ChangeRefused ||
 		!strings.Contains(fault.HintOf(err), "--allow-changes cluster.control_plane.replicas.") {
 		t.Errorf("fewer machines of the control plane: %v, hint %q", err, fault.HintOf(err))
 	}
@@ -417,7 +417,7 @@ func refusesRemovals(ctx context.Context, t *testing.T, c Cluster, store func(*e
 		t.Errorf("reported %q", got)
 	}
 	c.AllowChanges = []string{"cluster.control_plane.replicas"}
-	if err := c.checkChanges(ctx, notes); err != nil {
+	if _, err := c.checkChanges(ctx, notes); err != nil {
 		t.Errorf("it is allowed: %v", err)
 	}
 }
