@@ -98,8 +98,9 @@ func TestMatrixComponents(t *testing.T) {
 		l.componentsInWorkload(t, map[string]any{
 			"git_repo_templates": map[string]any{"apps": map[string]any{"url": "http://" + address + "/" + apps.name,
 				"auth": map[string]any{"username": known.user, "password": known.password, "allow_http": true}}},
-			"components": map[string]any{"apps": forWorkload(own("apps")), "charted": forWorkload(charted("charted", charts, known)),
-				"tenant": forWorkload(map[string]any{"path": "./kustomize-components/tenant"})}})
+			"components": map[string]any{"apps": forWorkload(own("apps")),
+				"charted": forWorkload(charted("charted", charts, known)),
+				"tenant":  forWorkload(map[string]any{"path": "./kustomize-components/tenant"})}})
 	})
 	t.Run("a wrong token ends up with the repository's name", func(t *testing.T) {
 		o := l.up(t, known.password, nil, "--components", folder, "--values", wrong)

@@ -74,8 +74,9 @@ func (c cluster) bringsCertManager(t *testing.T, l lab) {
 		for _, d := range all.Items {
 			available += int(d.Status.AvailableReplicas)
 		}
-		issuer := object("cert-manager.io/v1", "Issuer", "default", "e2e", map[string]any{"selfSigned": map[string]any{}})
-		return available == 3 && c.Create(ctx, issuer, client.DryRunAll) == nil // its webhook gets its authority later
+		issuer := object("cert-manager.io/v1", "Issuer", "default", "e2e",
+			map[string]any{"selfSigned": map[string]any{}})
+		return available == 3 && c.Create(ctx, issuer, client.DryRunAll) == nil // the webhook gets its authority later
 	})
 }
 

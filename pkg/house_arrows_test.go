@@ -138,8 +138,8 @@ var arrows = map[string]rule{
 			"servers"},
 	"pivot/record": {[]string{"backup", "capi", "clusters", "owned", "wholefile"},
 		"what a move has to bring is recorded and compared in one way, for a pivot and for a restore"},
-	"restore": {[]string{"backup", "capi", "clusters", "clusters/selfmanaged", "fault", "flux", "health", "kube", "lease",
-		"oneline", "owned", "pivot", "pivot/record", "redact", "rollout"},
+	"restore": {[]string{"backup", "capi", "clusters", "clusters/selfmanaged", "fault", "flux", "health", "kube",
+		"lease", "oneline", "owned", "pivot", "pivot/record", "redact", "rollout"},
 		"a restore keeps the rules of a move; it reads the cluster that was backed up, through the kubeconfig in the " +
 			"backup, and what Flux would apply there; it restores the releases of workload clusters"},
 	"cleanup": {[]string{"fault", "clusters", "docker", "kind", "owned", "provider", "kube", "capi", "lease",

@@ -67,8 +67,8 @@ func TestInterruptBeforeThePhases(t *testing.T) {
 	}))
 	defer server.Close()
 	artifacts := filepath.Join(t.TempDir(), "artifacts")
-	c, stderr := started(t, "cluster-init", nil, "up", "kubeadm-capd", "--source", "git", "--source-url", server.URL+"/repo.git",
-		"--output-dir", artifacts)
+	c, stderr := started(t, "cluster-init", nil, "up", "kubeadm-capd", "--source", "git", "--source-url",
+		server.URL+"/repo.git", "--output-dir", artifacts)
 	<-asked
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func TestDefinitionsAreAdmitted(t *testing.T) {
 	}
 }
 
-// allProviders returns what the components of all providers apply, with Ignition allowed. That of the OpenStack Resource
+// allProviders returns what the components of all providers apply, with Ignition allowed. The OpenStack Resource
 // Controller has no webhooks: only its definitions are needed.
 func allProviders(ctx context.Context, t *testing.T, c *kube.Cluster) []*unstructured.Unstructured {
 	t.Helper()
@@ -122,7 +122,8 @@ func refusedByWebhook(ctx context.Context, t *testing.T, c *kube.Cluster, object
 	if err := unstructured.SetNestedField(wrong.Object, int64(2), "spec", "replicas"); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Create(ctx, wrong, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "admission webhook") {
+	err := c.Create(ctx, wrong, client.DryRunAll)
+	if err == nil || !strings.Contains(err.Error(), "admission webhook") {
 		t.Errorf("a control plane of two machines: %v", err)
 	}
 }

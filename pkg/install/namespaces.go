@@ -60,10 +60,11 @@ func (r *Run) namespacesOfOthers(ctx context.Context) (string, error) {
 	return strings.Join(slices.Sorted(maps.Keys(names)), ","), nil
 }
 
-// onlyManagedByUs reports whether only this program, Flux and Kubernetes have written an object. It returns false for an
-// object without managers: then it is not known. Flux removes kubectl from the managers of what it applies.
+// onlyManagedByUs reports whether only this program, Flux and Kubernetes have written an object. Without managers this is
+// not known: the result is false. Flux removes kubectl from the managers of what it applies.
 func onlyManagedByUs(o object) bool {
-	return len(o.GetManagedFields()) > 0 && !slices.ContainsFunc(o.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
+	managers := o.GetManagedFields()
+	return len(managers) > 0 && !slices.ContainsFunc(managers, func(f metav1.ManagedFieldsEntry) bool {
 		return f.Subresource == "" && !slices.Contains([]string{kube.FieldOwner, "kustomize-controller",
 			"helm-controller", "kube-controller-manager", "kube-apiserver"}, f.Manager)
 	})

@@ -132,7 +132,8 @@ func judgeRemoval(i inventory, of clusters.Subject) error {
 	case len(i.strangers) > 0:
 		return fault.New(fault.CleanupRefused, "objects of other owners would be deleted, or need what would be: "+
 			strangerNames(i.strangers)+"; nothing was deleted",
-			"Move them to another cluster. If they are not needed, delete them: "+deletion(i.strangers, of.KubeconfigPath))
+			"Move them to another cluster. If they are not needed, delete them: "+
+				deletion(i.strangers, of.KubeconfigPath))
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Idle returns why Deployments do not act: one does not exist, has no available replica, or its leader does not renew
-// its Lease. Unlike Judge, it reports a Deployment that is still starting. It returns nothing for an observation that is
-// not complete.
+// its Lease. Unlike Judge, it reports a Deployment that is still starting. The caller checks that the observation is
+// complete: otherwise Idle returns nothing.
 func Idle(o Observation, deployments ...health.Ref) []Finding {
 	if !o.Complete() {
 		return nil

@@ -13,8 +13,12 @@ import (
 
 // A Deployment acts if it has an available replica and its leader renews its Lease. What others do does not matter.
 func TestIdle(t *testing.T) {
-	const capi, lease = "Deployment/capi-system/capi-controller-manager", "Lease/capi-system/controller-leader-election-capi"
-	controller := health.Ref{Group: "apps", Kind: "Deployment", Namespace: "capi-system", Name: "capi-controller-manager"}
+	const (
+		name, namespace = "capi-controller-manager", "capi-system"
+		capi            = "Deployment/" + namespace + "/" + name
+		lease           = "Lease/" + namespace + "/controller-leader-election-capi"
+	)
+	controller := health.Ref{Group: "apps", Kind: "Deployment", Namespace: namespace, Name: name}
 	long := "2026-01-01T11:50:00.000000Z"
 	for name, tc := range map[string]struct {
 		change func(*Observation)

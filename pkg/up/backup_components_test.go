@@ -18,27 +18,36 @@ import (
 
 // components is workload cluster team-a/shop: a component from Git, one that is a chart, and one with a key for SOPS.
 const components = `
-{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: shop}, spec: {values: {secretRef: {name: text}}, kubeConfig: {secretRef: {name: of-release}}}}
+{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: shop},
+  spec: {values: {secretRef: {name: text}}, kubeConfig: {secretRef: {name: of-release}}}}
 ---
-{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: shop-apps, MADE}, spec: {sourceRef: {kind: GitRepository, name: shop-git},
-  dependsOn: [{name: shop-cni}], decryption: {provider: sops, secretRef: {name: sops-age}}, kubeConfig: {secretRef: {name: shop-kubeconfig}},
+{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: shop-apps, MADE},
+  spec: {sourceRef: {kind: GitRepository, name: shop-git}, dependsOn: [{name: shop-cni}],
+  decryption: {provider: sops, secretRef: {name: sops-age}}, kubeConfig: {secretRef: {name: shop-kubeconfig}},
   healthChecks: [{apiVersion: v1, kind: Secret, name: text}], patches: [{target: {kind: Secret, name: text}, patch: x}],
-  postBuild: {substitute: {SECRET: text, SECRET_2: "not/a name"}, substituteFrom: [{kind: ConfigMap, name: region}, {kind: Secret, name: made-by-helm},
+  postBuild: {substitute: {SECRET: text, SECRET_2: "not/a name"},
+    substituteFrom: [{kind: ConfigMap, name: region}, {kind: Secret, name: made-by-helm},
     {kind: Secret, name: absent, optional: true}, {kind: Secret, name: gone}, {kind: Secret, name: Not_a-name}]}}}
 ---
-{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: shop-git, MADE}, spec: {url: "https://git.example", secretRef: {name: git-login},
-  proxySecretRef: {name: git-proxy}, verify: {secretRef: {name: git-keys}}}}
+{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: shop-git, MADE},
+  spec: {url: "https://git.example", secretRef: {name: git-login}, proxySecretRef: {name: git-proxy},
+  verify: {secretRef: {name: git-keys}}}}
 ---
-{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: shop-monitoring, MADE}, spec: {sourceRef: {kind: OCIRepository, name: elsewhere, namespace: flux-system}},
-  status: {inventory: {entries: [{id: team-a_shop.monitoring_helm.toolkit.fluxcd.io_HelmRelease, v: v2}, {id: team-a_applied__Secret, v: v1},
-    {id: team-b_other_helm.toolkit.fluxcd.io_HelmRelease, v: v2}]}}}
+{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: shop-monitoring, MADE},
+  spec: {sourceRef: {kind: OCIRepository, name: elsewhere, namespace: flux-system}},
+  status: {inventory: {entries: [{id: team-a_shop.monitoring_helm.toolkit.fluxcd.io_HelmRelease, v: v2},
+    {id: team-a_applied__Secret, v: v1}, {id: team-b_other_helm.toolkit.fluxcd.io_HelmRelease, v: v2}]}}}
 ---
-{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: shop.monitoring}, spec: {chart: {spec: {chart: m, sourceRef: {kind: HelmRepository, name: shop-charts}}},
-  valuesFrom: [{kind: Secret, name: monitoring-values}, {kind: Secret, name: applied}, {kind: ConfigMap, name: monitoring-more, optional: true}]}}
+{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: shop.monitoring},
+  spec: {chart: {spec: {chart: m, sourceRef: {kind: HelmRepository, name: shop-charts}}},
+  valuesFrom: [{kind: Secret, name: monitoring-values}, {kind: Secret, name: applied},
+    {kind: ConfigMap, name: monitoring-more, optional: true}]}}
 ---
-{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmRepository, metadata: {name: shop-charts, MADE}, spec: {url: "https://charts.example", secretRef: {name: charts-login}, certSecretRef: {name: charts-ca}}}
+{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmRepository, metadata: {name: shop-charts, MADE},
+  spec: {url: "https://charts.example", secretRef: {name: charts-login}, certSecretRef: {name: charts-ca}}}
 ---
-{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: other, labels: {helm.toolkit.fluxcd.io/name: other, helm.toolkit.fluxcd.io/namespace: team-a}},
+{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: other,
+  labels: {helm.toolkit.fluxcd.io/name: other, helm.toolkit.fluxcd.io/namespace: team-a}},
   spec: {decryption: {provider: sops, secretRef: {name: of-another}}}}`
 
 // The Secrets and ConfigMaps that the components of a workload cluster name in its namespace are in a backup. Those

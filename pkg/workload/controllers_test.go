@@ -64,7 +64,8 @@ func TestControllersMustAct(t *testing.T) {
 		"a provider has no Deployment": {func(o objects) objects { return without(o, "capd-controller-manager") },
 			"Deployment capd-controller-manager does not exist (Deployment/capd-system/capd-controller-manager)"},
 		"a provider has no replica": {func(o objects) objects {
-			return append(without(o, "capd-controller-manager"), running(t, "capd-system", "capd-controller-manager", 0))
+			idle := running(t, "capd-system", "capd-controller-manager", 0)
+			return append(without(o, "capd-controller-manager"), idle)
 		}, "Deployment capd-controller-manager has 0 of 1 replicas available"},
 		"Flux has no replica": {func(o objects) objects {
 			return append(without(o, "helm-controller"), running(t, "flux-system", "helm-controller", 0))

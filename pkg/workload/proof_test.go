@@ -65,12 +65,14 @@ func TestADeletionIsProven(t *testing.T) {
 		"a load balancer is left": {provider: leaves{place{machines: machines}, ptr.To(1000)}, says: "shop-lb"},
 		"a container of another": {provider: leaves{place{err: fault.New(fault.ClusterForeign, "x is foreign", "")},
 			ptr.To(0)}, says: "x is foreign"},
-		"no answer":        {provider: leaves{place{err: errors.New("no engine")}, ptr.To(0)}, warns: "team-a/shop: no engine"},
+		"no answer": {provider: leaves{place{err: errors.New("no engine")}, ptr.To(0)},
+			warns: "team-a/shop: no engine"},
 		"not supported":    {provider: closed{}, warns: "list them with look for shop"},
 		"no stored values": {provider: leaves{lists: new(int)}, unstored: true, warns: "its values are not stored"},
-		"a server is left": {provider: cloudWith(provider.Found{Delete: []provider.Leftover{{Kind: "server", Name: "shop-1"}}}), says: "server shop-1"},
-		"it cannot be deleted": {provider: cloudWith(provider.Found{Stays: []provider.Leftover{{Kind: "router", Name: "r"}}}),
-			says: "router r"},
+		"a server is left": {provider: cloudWith(provider.Found{Delete: []provider.Leftover{{Kind: "server",
+			Name: "shop-1"}}}), says: "server shop-1"},
+		"it cannot be deleted": {provider: cloudWith(provider.Found{Stays: []provider.Leftover{{Kind: "router",
+			Name: "r"}}}), says: "router r"},
 		"a kind without a list": {provider: cloudWith(provider.Found{Unknown: []provider.Unlisted{{Kind: "volume",
 			Why: errors.New("forbidden")}}}), warns: "list volume: forbidden"},
 		"nothing in the cloud": {provider: cloudWith(provider.Found{})},
@@ -80,15 +82,17 @@ func TestADeletionIsProven(t *testing.T) {
 			if !tc.unstored {
 				builder.WithObjects(environment.WorkloadObjects("team-a", "shop").Values)
 			}
-			d := Deletion{Key: Key{"team-a", "shop"}, Management: &kube.Cluster{Name: "management", Client: builder.Build()},
-				Provider: func(environment.Objects) (provider.Provider, error) { return tc.provider, nil }}
+			d := Deletion{Key: Key{"team-a", "shop"},
+				Management: &kube.Cluster{Name: "management", Client: builder.Build()},
+				Provider:   func(environment.Objects) (provider.Provider, error) { return tc.provider, nil }}
 			synctest.Test(t, func(t *testing.T) {
 				notes := &pipeline.Notes{}
 				err := d.checkGone(t.Context(), notes)
 				if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) {
 					t.Errorf("error %v, want %q", err, tc.says)
 				}
-				if got := strings.Join(notes.Warnings, "\n"); (got == "") != (tc.warns == "") || !strings.Contains(got, tc.warns) {
+				got := strings.Join(notes.Warnings, "\n")
+				if (got == "") != (tc.warns == "") || !strings.Contains(got, tc.warns) {
 					t.Errorf("warned %q, want %q", got, tc.warns)
 				}
 			})

@@ -397,7 +397,7 @@ func TestSettledValues(t *testing.T) {
 	})
 }
 
-// A change that takes something away from a workload cluster needs to be allowed, as one of the management cluster does.
+// A change that takes something away from a workload cluster must be allowed, as for the management cluster.
 func refusesRemovals(ctx context.Context, t *testing.T, c Cluster, store func(*environment.Environment),
 	given func(...string) *environment.Environment) {
 	t.Helper()

@@ -53,8 +53,8 @@ func providerOf(t *testing.T, name string) (*environment.Environment, provider.P
 	return env, p
 }
 
-// sharesNames fails unless a provider that names a cluster's resources without its namespace says so: a second cluster of
-// the name would take over the resources of the first.
+// sharesNames fails unless a provider that names a cluster's resources without its namespace reports this: a second
+// cluster of the name would take over the resources of the first.
 func sharesNames(t *testing.T, name string, p provider.Provider) {
 	t.Helper()
 	sharer, is := p.(provider.NameSharer)
