@@ -11,13 +11,13 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
@@ -117,13 +117,10 @@ func define(ctx context.Context, t *testing.T, plural, kind, version string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { // while it exists, install refuses the cluster
-		ctx, gone := context.WithoutCancel(ctx), false
-		for until := time.Now().Add(20 * time.Second); !gone && time.Now().Before(until); {
-			gone = apierrors.IsNotFound(shared.Client.Delete(ctx, crd.DeepCopy()))
-			time.Sleep(50 * time.Millisecond)
-		}
-		if !gone {
-			t.Errorf("the definition of %s is not gone", plural)
+		ctx := context.WithoutCancel(ctx)
+		_ = shared.Client.Delete(ctx, crd.DeepCopy())
+		if err := apiserver.AwaitGone(ctx, shared.Client, crd.GetName()); err != nil {
+			t.Error(err)
 		}
 	})
 }

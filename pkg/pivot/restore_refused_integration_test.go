@@ -7,17 +7,13 @@ import (
 	"encoding/base64"
 	"strings"
 	"testing"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/restore"
 )
@@ -87,26 +83,13 @@ func (s *savedStage) runFlux() {
 			s.t.Error(err)
 		}
 		for _, crd := range options.CRDs { // a backup fails on a kind that is defined, and not served any more
-			awaitGone(s.t, s.Source.Client, crd)
+			if err := apiserver.AwaitGone(context.WithoutCancel(s.t.Context()), s.Source.Client, crd.Name); err != nil {
+				s.t.Error(err)
+			}
 		}
 	})
 	if err := fixture.Create(s.t.Context(), s.Source.Client, "flux-system",
 		[]*unstructured.Unstructured{fixture.FluxObject(0, false), fixture.FluxObject(1, false)}); err != nil {
 		s.t.Fatal(err)
-	}
-}
-
-// awaitGone waits until a definition is gone.
-func awaitGone(t *testing.T, c client.Client, crd *apiextensionsv1.CustomResourceDefinition) {
-	t.Helper()
-	found := &metav1.PartialObjectMetadata{}
-	found.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
-	err := wait.PollUntilContextTimeout(context.WithoutCancel(t.Context()), 50*time.Millisecond, 20*time.Second, true,
-		func(ctx context.Context) (bool, error) {
-			err := c.Get(ctx, client.ObjectKeyFromObject(crd), found)
-			return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
-		})
-	if err != nil {
-		t.Errorf("the definition %s is not gone: %v", crd.Name, err)
 	}
 }

@@ -6,8 +6,13 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
@@ -114,4 +119,20 @@ func dropDescriptions(schema *apiextensionsv1.JSONSchemaProps) {
 	if schema.AdditionalProperties != nil {
 		dropDescriptions(schema.AdditionalProperties.Schema)
 	}
+}
+
+// AwaitGone waits until a definition is gone, for at most 20 s. Until then the API server lists it, but may no longer
+// serve its kind.
+func AwaitGone(ctx context.Context, c client.Client, definition string) error {
+	found := &metav1.PartialObjectMetadata{}
+	found.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 20*time.Second, true,
+		func(ctx context.Context) (bool, error) {
+			err := c.Get(ctx, client.ObjectKey{Name: definition}, found)
+			return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+		})
+	if err != nil {
+		return fmt.Errorf("wait until CustomResourceDefinition %s is gone: %w", definition, err)
+	}
+	return nil
 }
