@@ -43,7 +43,7 @@ type inventory struct {
 	inputs          []object // applied by install in Flux's namespace
 	flux            []object // applied by install as Flux
 	workload        []string // workload clusters
-	strangers       []stranger
+	dependents      []dependent
 	fluxUsers       []string // other objects of Flux
 	orphans         []object // applied by Kustomizations that the release no longer has
 	byHelm          []string // namespaces that Helm created for charts

@@ -60,8 +60,8 @@ func (r *Run) namespacesOfOthers(ctx context.Context) (string, error) {
 	return strings.Join(slices.Sorted(maps.Keys(names)), ","), nil
 }
 
-// onlyManagedByUs reports whether only this program, Flux and Kubernetes have written an object. Without managers this is
-// not known: the result is false. Flux removes kubectl from the managers of what it applies.
+// onlyManagedByUs reports whether only this program, Flux and Kubernetes have written an object. Without managers this
+// is not known: the result is false. Flux removes kubectl from the managers of what it applies.
 func onlyManagedByUs(o object) bool {
 	managers := o.GetManagedFields()
 	return len(managers) > 0 && !slices.ContainsFunc(managers, func(f metav1.ManagedFieldsEntry) bool {
@@ -71,7 +71,7 @@ func onlyManagedByUs(o object) bool {
 }
 
 // readNamespaces reads, among all objects, in which namespaces of the release others have something, and which ones
-// Helm created for charts. What is in namespaces otherwise does not outlive them: see deletedStrangers.
+// Helm created for charts. What is in namespaces otherwise does not outlive them: see deletedDependents.
 func (i *inventory) readNamespaces(all []object) {
 	namespaces, named := map[string]bool{}, map[string]int{}
 	for _, o := range all {

@@ -86,8 +86,8 @@ func (r *Removal) readOthers(ctx context.Context, found *inventory) error {
 		found.fluxUsers = append(found.fluxUsers, called(o))
 	}
 	slices.Sort(found.fluxUsers)
-	using, err := r.usingStrangers(ctx, *found, found.lost())
-	found.strangers = unique(append(found.deletedStrangers(all, found.lost()), using...))
+	using, err := r.usingDependents(ctx, *found, found.lost())
+	found.dependents = unique(append(found.deletedDependents(all, found.lost()), using...))
 	return err
 }
 
@@ -129,11 +129,11 @@ func judgeRemoval(i inventory, of clusters.Subject) error {
 			abbreviatedNames(i.workload)+"; nothing was deleted", "Delete each one: cluster-init workload delete "+
 			i.workload[0]+" --in "+of.Argument+" --kubeconfig "+oneline.Shell(of.KubeconfigPath)+
 			". Or move them to another management cluster (clusterctl move).")
-	case len(i.strangers) > 0:
+	case len(i.dependents) > 0:
 		return fault.New(fault.CleanupRefused, "objects of other owners would be deleted, or need what would be: "+
-			strangerNames(i.strangers)+"; nothing was deleted",
+			dependentNames(i.dependents)+"; nothing was deleted",
 			"Move them to another cluster. If they are not needed, delete them: "+
-				deletion(i.strangers, of.KubeconfigPath))
+				deletion(i.dependents, of.KubeconfigPath))
 	}
 	return nil
 }

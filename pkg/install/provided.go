@@ -78,9 +78,9 @@ func users() []user {
 	}
 }
 
-// usingStrangers returns the objects of others that need what lost objects provide: volumes without their driver cannot
-// be detached or deleted, and a grant of a role that is gone grants nothing.
-func (r *Removal) usingStrangers(ctx context.Context, found inventory, lost []object) ([]stranger, error) {
+// usingDependents returns the objects of others that need what lost objects provide: volumes without their driver
+// cannot be detached or deleted, and a grant of a role that is gone grants nothing.
+func (r *Removal) usingDependents(ctx context.Context, found inventory, lost []object) ([]dependent, error) {
 	goes := provided{}
 	for _, o := range lost {
 		if !found.keeps(o) && !isCustom(o) {
@@ -90,7 +90,7 @@ func (r *Removal) usingStrangers(ctx context.Context, found inventory, lost []ob
 	if err := r.addProvisioners(ctx, goes); err != nil {
 		return nil, err
 	}
-	var all []stranger
+	var all []dependent
 	for _, u := range users() {
 		needed := false
 		for _, kind := range u.of {
@@ -106,7 +106,7 @@ func (r *Removal) usingStrangers(ctx context.Context, found inventory, lost []ob
 		for i := range list {
 			o := metadataFrom(&list[i])
 			if needs := goes.first(u.needs(&list[i])...); needs != "" && !found.isOurs(o) {
-				all = append(all, found.stranger(o, needs))
+				all = append(all, found.dependent(o, needs))
 				all = append(all, claimOf(found, &list[i])...)
 			}
 		}
@@ -131,7 +131,7 @@ func (r *Removal) addProvisioners(ctx context.Context, goes provided) error {
 }
 
 // claimOf returns the claim that a volume is bound to: the volume cannot be deleted before it.
-func claimOf(found inventory, volume *unstructured.Unstructured) []stranger {
+func claimOf(found inventory, volume *unstructured.Unstructured) []dependent {
 	name, _, _ := unstructured.NestedString(volume.Object, "spec", "claimRef", "name")
 	phase, _, _ := unstructured.NestedString(volume.Object, "status", "phase")
 	if name == "" || phase != "Bound" {
@@ -140,7 +140,7 @@ func claimOf(found inventory, volume *unstructured.Unstructured) []stranger {
 	claim := metadataOf(schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"})
 	claim.Name = name
 	claim.Namespace, _, _ = unstructured.NestedString(volume.Object, "spec", "claimRef", "namespace")
-	return []stranger{found.stranger(claim, "PersistentVolume "+volume.GetName())}
+	return []dependent{found.dependent(claim, "PersistentVolume "+volume.GetName())}
 }
 
 // listIn returns all objects of a kind, with their content. A kind that is not served has none.

@@ -128,7 +128,7 @@ func (r *Removal) removeInOrder(ctx context.Context, found inventory, objects []
 			if !stage.last {
 				now = found.charted
 			}
-			if err := r.checkStrangers(ctx, found, now); err != nil {
+			if err := r.checkDependents(ctx, found, now); err != nil {
 				return err
 			}
 		}
@@ -139,8 +139,8 @@ func (r *Removal) removeInOrder(ctx context.Context, found inventory, objects []
 	return nil
 }
 
-// checkStrangers refuses to delete definitions and namespaces that others have come to use since the last observation.
-func (r *Removal) checkStrangers(ctx context.Context, found inventory, lost []object) error {
+// checkDependents refuses to delete definitions and namespaces that others have come to use since the last observation.
+func (r *Removal) checkDependents(ctx context.Context, found inventory, lost []object) error {
 	err := r.connect(ctx)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (r *Removal) checkStrangers(ctx context.Context, found inventory, lost []ob
 		return err
 	}
 	found.readNamespaces(all) // a namespace in which others have put something since stays
-	found.strangers = unique(found.deletedStrangers(all, lost))
+	found.dependents = unique(found.deletedDependents(all, lost))
 	return judgeRemoval(found, r.Subject)
 }
 

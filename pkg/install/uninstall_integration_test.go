@@ -70,13 +70,13 @@ func uninstalls(ctx context.Context, t *testing.T) {
 	shared.Create(ctx, t, workloadCluster)
 	refused("a workload cluster", fault.CleanupRefused, "manages workload clusters: default/shop; nothing")
 	shared.Remove(ctx, t, workloadCluster)
-	stranger := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.org/v1", "kind": "Gadget",
+	dependent := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.org/v1", "kind": "Gadget",
 		"metadata": map[string]any{"namespace": "default", "name": "theirs"}}}
-	stranger.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "networking.k8s.io/v1", Kind: "Ingress",
+	dependent.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "networking.k8s.io/v1", Kind: "Ingress",
 		Name: "theirs", UID: "1"}})
-	part := stranger.DeepCopy()
+	part := dependent.DeepCopy()
 	part.SetName("part")
-	ours := stranger.DeepCopy()
+	ours := dependent.DeepCopy()
 	ours.SetNamespace("gadgets")
 	ours.SetName("ours")
 	if exists, err := shared.Client.Exists(ctx, ours); err != nil || !exists {
@@ -84,10 +84,10 @@ func uninstalls(ctx context.Context, t *testing.T) {
 	}
 	part.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "example.org/v1", Kind: "Gadget", Name: "ours",
 		UID: ours.GetUID()}})
-	shared.Create(ctx, t, stranger, part)
+	shared.Create(ctx, t, dependent, part)
 	go collectGarbage(ctx, part, ours)
 	refused("an object of a kind that goes", fault.CleanupRefused, "Gadget default/theirs; nothing")
-	shared.Remove(ctx, t, stranger)
+	shared.Remove(ctx, t, dependent)
 	claim := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "gadgets", Name: "theirs"},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}
 	shared.Create(ctx, t, claim)

@@ -15,37 +15,37 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// stranger is an object of another owner that would be deleted with something, or needs something that goes.
-type stranger struct {
+// dependent is an object of another owner that would be deleted with the release, or that needs a part of it.
+type dependent struct {
 	object
-	resource string // with its group, as kubectl takes it
-	needs    string // what of the release it needs; empty: it would be deleted
+	resource string // with its group, as kubectl accepts it
+	needs    string // the part of the release that it needs; empty: it would be deleted
 }
 
-func (s stranger) String() string {
-	if s.needs == "" {
-		return called(s.object)
+func (d dependent) String() string {
+	if d.needs == "" {
+		return called(d.object)
 	}
-	return called(s.object) + " (" + s.needs + ")"
+	return called(d.object) + " (" + d.needs + ")"
 }
 
-// stranger returns an object as one of another owner.
-func (i inventory) stranger(o object, needs string) stranger {
+// dependent returns an object of another owner as a dependent. needs is the part of the release that it needs.
+func (i inventory) dependent(o object, needs string) dependent {
 	for _, s := range i.served {
 		if o.GroupVersionKind() == s.Resource.GroupVersion().WithKind(s.Kind) {
-			return stranger{o, s.Resource.GroupResource().String(), needs}
+			return dependent{o, s.Resource.GroupResource().String(), needs}
 		}
 	}
-	return stranger{o, strings.ToLower(o.Kind), needs}
+	return dependent{o, strings.ToLower(o.Kind), needs}
 }
 
-// deletedStrangers returns the objects of others, among all, that would be deleted with lost objects: those of a kind
+// deletedDependents returns the objects of others, among all, that would be deleted with lost objects: those of a kind
 // whose definition goes, those that run or store data in a namespace that goes, and those that the garbage collector
 // deletes with their owner.
-func (i inventory) deletedStrangers(all, lost []object) []stranger {
-	var found []stranger
+func (i inventory) deletedDependents(all, lost []object) []dependent {
+	var found []dependent
 	for _, o := range i.instances(all, lost) {
-		found = append(found, i.stranger(o, ""))
+		found = append(found, i.dependent(o, ""))
 	}
 	namespaces := map[string]bool{}
 	for _, o := range lost {
@@ -53,13 +53,13 @@ func (i inventory) deletedStrangers(all, lost []object) []stranger {
 	}
 	for _, o := range all {
 		if namespaces[o.Namespace] && isWork(o) && len(o.OwnerReferences) == 0 && !i.isOurs(o) {
-			found = append(found, i.stranger(o, ""))
+			found = append(found, i.dependent(o, ""))
 		}
 	}
-	return append(found, i.ownedStrangers(all, lost)...)
+	return append(found, i.ownedDependents(all, lost)...)
 }
 
-// collected returns all objects of the cluster. While some of the strangers among them have only owners that are gone,
+// collected returns all objects of the cluster. While some of the dependents among them have only owners that are gone,
 // it waits for the garbage collector, as long as that may take.
 func (r *Removal) collected(ctx context.Context, found inventory, lost []object) ([]object, error) {
 	tick := time.NewTicker(time.Second)
@@ -73,7 +73,7 @@ func (r *Removal) collected(ctx context.Context, found inventory, lost []object)
 		for _, o := range all {
 			exists[o.UID] = true
 		}
-		waits := slices.ContainsFunc(found.deletedStrangers(all, lost), func(s stranger) bool {
+		waits := slices.ContainsFunc(found.deletedDependents(all, lost), func(s dependent) bool {
 			return len(s.OwnerReferences) > 0 && !slices.ContainsFunc(s.OwnerReferences,
 				func(owner metav1.OwnerReference) bool { return exists[owner.UID] })
 		})
@@ -123,9 +123,9 @@ func (i inventory) instances(all, lost []object) []object {
 	})
 }
 
-// ownedStrangers returns what the garbage collector deletes with lost objects, without what their controllers made.
+// ownedDependents returns what the garbage collector deletes with lost objects, without what their controllers made.
 // Objects of custom kinds are not among it: policy engines have each object own a report.
-func (i inventory) ownedStrangers(all, lost []object) []stranger {
+func (i inventory) ownedDependents(all, lost []object) []dependent {
 	goes := map[types.UID]object{}
 	for _, o := range lost {
 		if !i.keeps(o) {
@@ -141,40 +141,40 @@ func (i inventory) ownedStrangers(all, lost []object) []stranger {
 			}
 		}
 	}
-	var found []stranger
+	var found []dependent
 	for _, o := range all {
 		lives := func(owner metav1.OwnerReference) bool { return goes[owner.UID] == nil }
 		if len(o.OwnerReferences) == 0 || slices.ContainsFunc(o.OwnerReferences, lives) || goes[o.UID] != nil ||
 			isCustom(o) || i.isOurs(o) {
 			continue
 		}
-		found = append(found, i.stranger(o, "owner "+called(goes[o.OwnerReferences[0].UID])))
+		found = append(found, i.dependent(o, "owner "+called(goes[o.OwnerReferences[0].UID])))
 	}
 	return found
 }
 
-// unique sorts strangers by name, without those that are named twice.
-func unique(all []stranger) []stranger {
-	byName := map[string]stranger{}
+// unique sorts dependents by name, without those that are named twice.
+func unique(all []dependent) []dependent {
+	byName := map[string]dependent{}
 	for _, s := range all {
 		name := called(s.object)
 		if known, exists := byName[name]; !exists || known.needs == "" {
 			byName[name] = s
 		}
 	}
-	var found []stranger
+	var found []dependent
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		found = append(found, byName[name])
 	}
 	return found
 }
 
-// namedStrangers are as many as a refusal names, with a command for each.
-const namedStrangers = 20
+// namedDependents are as many as a refusal names, with a command for each.
+const namedDependents = 20
 
-func strangerNames(all []stranger) string {
+func dependentNames(all []dependent) string {
 	var names []string
-	for _, s := range all[:min(len(all), namedStrangers)] {
+	for _, s := range all[:min(len(all), namedDependents)] {
 		names = append(names, s.String())
 	}
 	text := strings.Join(names, ", ")
@@ -184,10 +184,10 @@ func strangerNames(all []stranger) string {
 	return text
 }
 
-// deletion returns the commands that delete the strangers that strangerNames names, one for each namespace.
-func deletion(all []stranger, kubeconfig string) string {
+// deletion returns the commands that delete the dependents that dependentNames names, one for each namespace.
+func deletion(all []dependent, kubeconfig string) string {
 	byNamespace := map[string][]string{}
-	for _, s := range all[:min(len(all), namedStrangers)] {
+	for _, s := range all[:min(len(all), namedDependents)] {
 		byNamespace[s.Namespace] = append(byNamespace[s.Namespace], oneline.Shell(s.resource+"/"+s.Name))
 	}
 	var commands []string
