@@ -4,23 +4,18 @@ package workload
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -29,7 +24,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/provider"
-	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 var self = Key{"management", "mgmt"}
@@ -191,277 +185,5 @@ func keepsForeign(t *testing.T) {
 	shared.Patch(ctx, t, owner, `{"spec":{"suspend":true}}`)
 	if err := deletion(committed).Run(ctx, &pipeline.Notes{}); err != nil {
 		t.Error(err)
-	}
-}
-
-// Everything that the management cluster cannot make is refused, and no object of the API server changes.
-func refuses(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	shared.Namespaces(ctx, t, "management", "team-c")
-	env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
-		Workload: true, Variables: func(string) (string, bool) { return "", false },
-		Sets: []string{"cluster.name=shop", "cluster.namespace=team-c", "cluster.bootstrap_format=ignition"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := Cluster{Management: shared.Client, Self: self, Environment: env, Provider: place{},
-		Machines: []environment.Range{{Path: "nodes", CIDR: "10.244.128.0/24"}},
-		Follow:   rollout.Options{Now: time.Now, Heartbeat: time.Minute}}
-	refused := func(when string, says ...string) {
-		t.Helper()
-		before := shared.Versions(ctx, t)
-		err := c.Apply(ctx, &pipeline.Notes{})
-		for _, text := range says {
-			if err == nil || !strings.Contains(err.Error(), text) {
-				t.Errorf("%s: %v, want %q", when, err, text)
-			}
-		}
-		for _, change := range before.Changes(shared.Versions(ctx, t)) {
-			t.Errorf("%s: %s", when, change)
-		}
-	}
-	refused("without its own Cluster", "does not hold its own Cluster management/mgmt")
-	own := fluxserver.NewCluster("management", "mgmt")
-	own.Object["spec"] = map[string]any{"clusterNetwork": map[string]any{
-		"pods": map[string]any{"cidrBlocks": []any{"10.244.0.0/16"}}}}
-	shared.Create(ctx, t, own)
-	refused("not available", "management/mgmt is not ready", "is not Available")
-	shared.Patch(ctx, t, own, `{"status":{"conditions":[{"type":"Available","status":"True","reason":"A",`+
-		`"lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
-	shared.Patch(ctx, t, own, `{"spec":{"paused":true}}`)
-	refused("paused", "its Cluster is paused")
-	shared.Patch(ctx, t, own, `{"spec":{"paused":null}}`)
-	foreign := fluxserver.NewCluster("team-c", "shop")
-	shared.Create(ctx, t, foreign)
-	refused("nothing is there", "does not have the component capd", "does not have the component cabpk",
-		"the Cluster team-c/shop exists, but workload apply did not create it",
-		"10.244.128.0/24 overlaps with 10.244.0.0/16")
-	shared.Remove(ctx, t, foreign)
-	for _, name := range []string{"capi", "cabpk", "capd"} {
-		k := madeBy(Key{flux.Namespace, flux.ReleaseName}, name)
-		k.Name = name
-		if name == "cabpk" {
-			k.Spec.PostBuild = &kustomizev1.PostBuild{Substitute: map[string]string{
-				"EXP_KUBEADM_BOOTSTRAP_FORMAT_IGNITION": "false"}}
-		}
-		shared.Create(ctx, t, k)
-		if name != "capd" {
-			k.Status.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Status: metav1.ConditionTrue,
-				Reason: "A", LastTransitionTime: metav1.Now()}}
-			if err := shared.Client.Status().Update(ctx, k); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	refused("a provider is not ready, another takes no Ignition", "component capd of the management cluster "+
-		"management/mgmt is not ready",
-		"the component cabpk of the management cluster management/mgmt does not accept it")
-	refusesIdleControllers(ctx, t, refused)
-	shared.Remove(ctx, t, own)
-	installed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace,
-		Name:        environment.ValuesName,
-		Annotations: map[string]string{owned.InstalledAnnotation: self.String()}}}
-	shared.Create(ctx, t, installed)
-	refused("an existing cluster, which has no Cluster of its own", "component capd of the management cluster")
-	overlapsInExisting(ctx, t, c)
-	leaving, err := flux.HelmRelease(flux.Release{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaving.Spec.Suspend, leaving.Annotations = true, map[string]string{owned.SuspendedAnnotation: self.String()}
-	shared.Create(ctx, t, leaving)
-	refused("an existing cluster that is being uninstalled", "management/mgmt is being uninstalled")
-	shared.Remove(ctx, t, leaving)
-	shared.Patch(ctx, t, installed, `{"metadata":{"annotations":{"cluster-init.io/installed":"other/cluster"}}}`)
-	refused("installed for another one", "does not hold its own Cluster management/mgmt")
-	shared.Remove(ctx, t, installed)
-}
-
-// What is Ready is not enough: the controllers that wrote it must run. Flux is installed here, and runs nowhere.
-func refusesIdleControllers(ctx context.Context, t *testing.T, refused func(when string, says ...string)) {
-	t.Helper()
-	k := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: "cabpk"}}
-	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(k), k); err != nil {
-		t.Fatal(err)
-	}
-	k.Status.Inventory = &kustomizev1.ResourceInventory{Entries: []kustomizev1.ResourceRef{
-		{ID: "cabpk-system_cabpk-controller-manager_apps_Deployment", Version: "v1"}}}
-	if err := shared.Client.Status().Update(ctx, k); err != nil {
-		t.Fatal(err)
-	}
-	refused("a Deployment is gone, and Flux does not run", "Deployment cabpk-controller-manager does not exist",
-		"Deployment helm-controller has 0 of 1 replicas available (Deployment/flux-system/helm-controller)")
-}
-
-// An existing cluster says itself which networks it has. What it does not say is a warning.
-func overlapsInExisting(ctx context.Context, t *testing.T, c Cluster) {
-	t.Helper()
-	notes := &pipeline.Notes{}
-	before := shared.Versions(ctx, t)
-	err := c.Check(ctx, notes)
-	for _, change := range before.Changes(shared.Versions(ctx, t)) {
-		t.Errorf("no range is known: %s", change)
-	}
-	if err == nil || strings.Contains(err.Error(), "overlaps") {
-		t.Errorf("no range is known: %v", err)
-	}
-	if len(notes.Warnings) != 1 || !strings.Contains(notes.Warnings[0], "cluster's pod range") {
-		t.Errorf("warned: %q", notes.Warnings)
-	}
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "one"},
-		Spec: corev1.NodeSpec{PodCIDR: "10.244.128.0/25", PodCIDRs: []string{"10.244.128.0/25"}}}
-	shared.Create(ctx, t, node)
-	if err := c.Check(ctx, notes); !strings.Contains(err.Error(), "overlaps with 10.244.128.0/25 of the management") {
-		t.Errorf("the range of a node: %v", err)
-	}
-	shared.Remove(ctx, t, node)
-	stored := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kubeadm-config"},
-		Data: map[string]string{"ClusterConfiguration": "networking:\n  podSubnet: 10.244.0.0/16,fd00::/56\n"}}
-	shared.Create(ctx, t, stored)
-	notes.Warnings = nil
-	if err := c.Check(ctx, notes); !strings.Contains(err.Error(), "overlaps with 10.244.0.0/16 of the management") {
-		t.Errorf("the range of kubeadm: %v", err)
-	}
-	if len(notes.Warnings) > 0 {
-		t.Errorf("warned although all is known: %q", notes.Warnings)
-	}
-	shared.Remove(ctx, t, stored)
-	c.Machines = []environment.Range{{Path: "nodes", CIDR: "10.0.0.0/24"}}
-	if err := c.Check(ctx, notes); !strings.Contains(err.Error(), "overlaps with 10.0.0.0/24 of the management") {
-		t.Errorf("the range of services: %v", err)
-	}
-}
-
-// A cluster is given what belongs to the place of its management cluster, and keeps its own values and its key.
-func TestSettledValues(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	given := func(workload bool, sets ...string) *environment.Environment {
-		env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
-			Workload: workload, Variables: func(string) (string, bool) { return "", false }, Sets: sets})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return env
-	}
-	store := func(env *environment.Environment) {
-		objects, err := env.Objects()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, o := range []client.Object{objects.Values, objects.Secrets, objects.InfraSecrets} {
-			Key{env.ClusterNamespace(), env.ClusterName()}.label(o)
-		}
-		if err := shared.Client.ApplyAll(ctx, objects.Values, objects.Secrets, objects.InfraSecrets); err != nil {
-			t.Fatal(err)
-		}
-	}
-	store(given(false, "proxies.https_proxy=http://u:p@proxy:3128", "cluster.registry_mirrors[0].host=docker.io",
-		"cluster.registry_mirrors[0].url=http://theirs:5000"))
-	shared.Namespaces(ctx, t, "team-e")
-	c := Cluster{Management: shared.Client, Self: self, Environment: given(true, "cluster.name=shop",
-		"cluster.namespace=team-e", "cluster.registry_mirrors[0].host=docker.io",
-		"cluster.registry_mirrors[0].url=http://mine:5000")}
-	first, err := c.settle(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(first.changes) > 0 {
-		t.Errorf("a cluster that was given nothing yet has changes: %v", first.changes)
-	}
-	store(first.environment)
-	second, err := c.settle(ctx)
-	if err != nil || len(second.changes) > 0 {
-		t.Fatalf("the same values: changes %v, %v", second.changes, err)
-	}
-	for _, env := range []*environment.Environment{first.environment, second.environment} {
-		values := env.Values(environment.Workload)
-		proxies, _ := values["proxies"].(map[string]any)
-		cluster, _ := values["cluster"].(map[string]any)
-		if proxies["https_proxy"] != "http://u:p@proxy:3128" || !strings.Contains(fmt.Sprint(cluster["registry_mirrors"]), "http://mine:5000") ||
-			values["secret_fingerprint_key"] == "" {
-			t.Errorf("%v, %v", proxies, cluster["registry_mirrors"])
-		}
-	}
-	if first.environment.Values(environment.Workload)["secret_fingerprint_key"] != second.environment.Values(
-		environment.Workload)["secret_fingerprint_key"] {
-		t.Error("each run makes another key: Pods restart")
-	}
-	objects, err := first.environment.Objects()
-	if err != nil || strings.Contains(objects.Values.Data[environment.ValuesKey], "u:p@") {
-		t.Errorf("the password is in the ConfigMap, %v", err)
-	}
-	refusesRemovals(ctx, t, c, store, func(sets ...string) *environment.Environment {
-		return given(true, append(sets, "cluster.name=shop", "cluster.namespace=team-e")...)
-	})
-}
-
-// A change that takes something away from a workload cluster must be allowed, as for the management cluster.
-func refusesRemovals(ctx context.Context, t *testing.T, c Cluster, store func(*environment.Environment),
-	given func(...string) *environment.Environment) {
-	t.Helper()
-	c.Environment = given("cluster.control_plane.replicas=3", "cluster.worker.replicas=2")
-	last, err := c.settle(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store(last.environment)
-	c.Environment = given("cluster.control_plane.replicas=1", "cluster.worker.replicas=3")
-	notes := &pipeline.Notes{}
-	if _, err := c.checkChanges(ctx, notes); fault.CodeOf(err) != fault.ChangeRefused ||
-		!strings.Contains(fault.HintOf(err), "--allow-changes cluster.control_plane.replicas.") {
-		t.Errorf("fewer machines of the control plane: %v, hint %q", err, fault.HintOf(err))
-	}
-	if got := strings.Join(notes.Seen, "\n"); !strings.Contains(got, "cluster.worker.replicas: 2 -> 3") {
-		t.Errorf("reported %q", got)
-	}
-	c.AllowChanges = []string{"cluster.control_plane.replicas"}
-	if _, err := c.checkChanges(ctx, notes); err != nil {
-		t.Errorf("it is allowed: %v", err)
-	}
-}
-
-// The copy of the source has what the source has, with its Secrets, under names of the cluster's own.
-func TestCopySource(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	values, err := json.Marshal(map[string]any{"source": reference{"GitRepository", "telco-cloud-init"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := flux.HelmRelease(flux.Release{FromGit: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	own.Spec.Values = &apiextensionsv1.JSON{Raw: values}
-	repository := flux.GitRepository(flux.GitSource{URL: "https://git.example.org/x.git", Branch: "main",
-		SecretName: "telco-cloud-init-git"})
-	repository.Spec.Suspend = true
-	login := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: "telco-cloud-init-git"},
-		Data: map[string][]byte{"password": []byte("p")}}
-	key := Key{"team-d", "shop"}
-	shared.Create(ctx, t, own, repository)
-	if _, err := copySource(ctx, shared.Client, key); !apierrors.IsNotFound(err) {
-		t.Errorf("without its Secret: %v", err)
-	}
-	shared.Create(ctx, t, login)
-	got, err := copySource(ctx, shared.Client, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !got.fromGit || got.chart != "shop-telco-cloud-init" || got.content != (reference{"GitRepository",
-		"shop-telco-cloud-init"}) || len(got.objects) != 2 {
-		t.Errorf("%+v", got)
-	}
-	shared.Namespaces(ctx, t, "team-d")
-	if err := shared.Client.ApplyAll(ctx, got.objects...); err != nil {
-		t.Fatal(err)
-	}
-	var copied sourcev1.GitRepository
-	if err := shared.Client.Get(ctx, client.ObjectKey{Namespace: "team-d", Name: "shop-telco-cloud-init"},
-		&copied); err != nil || copied.Spec.URL != repository.Spec.URL || copied.Spec.Suspend ||
-		copied.Spec.SecretRef.Name != "shop-git" || copied.Labels[Label] != "shop" {
-		t.Errorf("%+v, %v", copied.Spec, err)
 	}
 }
