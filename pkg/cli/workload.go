@@ -87,8 +87,9 @@ func (m *managedBy) listed(ctx context.Context, looking *viewed, management *kub
 func leasedBy(looking *viewed, key workload.Key) (world *clusters.World, folder string) {
 	subject := looking.Subject
 	subject.Namespace, subject.Cluster = key.Namespace, key.Name
-	return clusters.New(subject, looking.Parts),
-		filepath.Join(looking.StateFolder, "workload-"+key.Namespace+"-"+key.Name)
+	// A folder, and so a holder of leases, for each cluster: two runs on one machine are two holders.
+	subject.StateFolder = filepath.Join(looking.StateFolder, "workload-"+key.Namespace+"-"+key.Name)
+	return clusters.New(subject, looking.Parts), subject.StateFolder
 }
 
 // workloadKey reads NAMESPACE/NAME.

@@ -76,6 +76,11 @@ func (o *workloadApplyOptions) run(ctx context.Context, name string) error {
 						if _, err := world.TakeLease(ctx, cluster.Management, report); err != nil {
 							return err
 						}
+						if cluster.SharesName() {
+							if err := world.TakeNameLease(ctx, cluster.Management, report); err != nil {
+								return err
+							}
+						}
 						return fault.Join(cluster.Check(ctx, report), cluster.Provider.Preflight(ctx, report))
 					}},
 				{Name: "workload-cluster", Title: "workload cluster", Timeout: o.timeout,

@@ -24,6 +24,13 @@ func (w *World) TakeInstallLeases(ctx context.Context, c *kube.Cluster, report p
 	return err
 }
 
+// TakeNameLease takes the lease that keeps a second cluster of this name, in another namespace, from being made at the
+// same time.
+func (w *World) TakeNameLease(ctx context.Context, c *kube.Cluster, report pipeline.Reporter) error {
+	_, err := w.take(ctx, c, "the clusters with the name "+w.Cluster, lease.SharedName(w.Cluster), report)
+	return err
+}
+
 func (w *World) take(ctx context.Context, c *kube.Cluster, where, name string, report pipeline.Reporter) (
 	waited bool, err error) {
 	id, err := lease.MakeID(w.StateFolder)

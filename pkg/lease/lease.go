@@ -48,6 +48,10 @@ func Name(clusterNamespace, cluster string) string {
 // release, and the leases of two environments have different names.
 const InstallName = "cluster-init.install"
 
+// SharedName is the name of the Lease of all workload clusters with one name, for infrastructure providers that know
+// the resources of a cluster by its name alone. No Name equals it: that has two dots.
+func SharedName(cluster string) string { return "cluster-init.name-" + cluster }
+
 // Lease is a held lease.
 type Lease struct {
 	cancel context.CancelFunc

@@ -28,7 +28,7 @@ func (c Cluster) checkFirst(ctx context.Context, report pipeline.Reporter) error
 		if other == key && l.Release {
 			return nil
 		}
-		if other != key && l.Name == key.Name && sharesNames(c.Provider) {
+		if other != key && l.Name == key.Name && c.SharesName() {
 			problems = append(problems, fault.New(fault.ClusterForeign, fmt.Sprintf("the cluster %s has the same "+
 				"name, and %s finds the resources of a cluster by its name alone", other, c.Provider.Place()),
 				"Give the workload cluster another --name."))
@@ -40,8 +40,10 @@ func (c Cluster) checkFirst(ctx context.Context, report pipeline.Reporter) error
 	return c.checkMachines(ctx, report)
 }
 
-func sharesNames(p provider.Provider) bool {
-	sharer, is := p.(provider.NameSharer)
+// SharesName reports whether the provider knows the resources of the cluster by its name alone: then no other
+// namespace can have a cluster of this name.
+func (c Cluster) SharesName() bool {
+	sharer, is := c.Provider.(provider.NameSharer)
 	return is && sharer.SharesNames()
 }
 
