@@ -38,8 +38,9 @@ func (e *Environment) AppliedPaths() ([]string, error) {
 	return paths, nil
 }
 
-// workloadPaths returns the folders of the components that are workload-only. It leaves out a path that is a
-// template: it depends on the values of the workload cluster.
+// workloadPaths returns the folders of the components that only workload clusters apply: those that are workload-only,
+// and what a second infrastructure provider adds to its clusters. It leaves out a path that is a template: it depends
+// on the values of the workload cluster.
 func (e *Environment) workloadPaths() []string {
 	components, _ := e.settled[e.lasting()]["components"].(map[string]any)
 	var paths []string
@@ -49,6 +50,24 @@ func (e *Environment) workloadPaths() []string {
 		if component["enabled"] == "workload-only" && component["repo"] == nil && path != "" &&
 			!strings.Contains(path, "{{") {
 			paths = append(paths, path)
+		}
+	}
+	return append(paths, e.secondCloudProviders()...)
+}
+
+// secondCloudProviders returns the folders of the cloud provider for workload clusters of the infrastructure providers
+// that make no machines of the management cluster. Docker has none.
+func (e *Environment) secondCloudProviders() []string {
+	const provider = "{{ .Values.cluster.infra_provider }}"
+	value, _ := at(e.settled[e.lasting()], "components.cloud-provider.path")
+	path, _ := value.(string)
+	if !strings.Contains(path, provider) {
+		return nil // a folder of the user's own
+	}
+	var paths []string
+	for _, name := range []string{"capa", "capo"} {
+		if name != e.InfraProvider() && e.enabled(e.lasting(), name) {
+			paths = append(paths, strings.ReplaceAll(path, provider, name))
 		}
 	}
 	return paths

@@ -49,6 +49,9 @@ func TestComponentPathsForWorkloadClusters(t *testing.T) {
 	}{
 		"a management cluster": {environment.Options{ValuesFiles: []string{file}},
 			[]string{"./kustomize-components/stock/depot", flux, "./kustomize-components/shop"}},
+		"with another infrastructure provider": {environment.Options{Sets: []string{
+			"components.capa.enabled=management-only", "cluster.aws.credentials=Cg=="}},
+			[]string{flux, "./kustomize-components/cloud-provider/capa"}},
 		"without Flux":       {environment.Options{Sets: []string{"components.flux.enabled=false"}}, nil},
 		"a workload cluster": {asWorkload(environment.Options{}), nil},
 	} {
