@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -115,6 +116,16 @@ func Install(ctx context.Context, c *kube.Cluster, objects []*unstructured.Unstr
 // fail with "field not declared in schema".
 const featureGates = "CancelHealthCheckOnNewRevision=true,MigrateAPIVersion=true"
 
+// concurrency returns how many objects a controller reconciles at once. kustomize-controller is busy with a Kustomization
+// until all that it applied is ready, for a workload cluster until its nodes are. With few, some workload clusters that
+// do not get ready would keep it from reconciling the management cluster.
+func concurrency(controller string) int {
+	if controller == "kustomize-controller" {
+		return 40
+	}
+	return 8
+}
+
 func tune(deployment *unstructured.Unstructured, o Options) error {
 	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
 	if err != nil {
@@ -140,7 +151,7 @@ func tune(deployment *unstructured.Unstructured, o Options) error {
 			args = append(args, "--no-remote-bases=true")
 		}
 	}
-	args = append(args, "--concurrent=8")
+	args = append(args, "--concurrent="+strconv.Itoa(concurrency(deployment.GetName())))
 	if err := unstructured.SetNestedStringSlice(container, args, "args"); err != nil {
 		return err
 	}

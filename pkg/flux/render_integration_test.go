@@ -36,7 +36,8 @@ func TestRenderTunesTheControllers(t *testing.T) {
 		}
 		container := firstContainer(t, o)
 		args, _, _ := unstructured.NestedStringSlice(container, "args")
-		if !slices.Contains(args, "--concurrent=8") {
+		if want := map[bool]string{true: "--concurrent=40", false: "--concurrent=8"}; !slices.Contains(args,
+			want[o.GetName() == "kustomize-controller"]) {
 			t.Errorf("%s: args %q", o.GetName(), args)
 		}
 		if period, _, _ := unstructured.NestedInt64(container, "readinessProbe", "periodSeconds"); period != 1 {
