@@ -24,15 +24,31 @@ func (o *observing) readQuestions(v *view) []question {
 			questions = append(questions, func(ctx context.Context) { o.readVersions(ctx, crd) })
 		}
 	}
-	for _, kind := range []string{"GitRepository", "OCIRepository"} {
-		for _, u := range v.list("source.toolkit.fluxcd.io", kind) {
-			if address := text(u, "status", "artifact", "url"); address != "" {
-				questions = append(questions,
-					func(ctx context.Context) { o.readArtifact(ctx, health.RefOf(u), address) })
-			}
-		}
+	for _, u := range v.artifacts() {
+		questions = append(questions, func(ctx context.Context) {
+			o.readArtifact(ctx, health.RefOf(u), text(u, "status", "artifact", "url"))
+		})
 	}
 	return questions
+}
+
+// artifacts returns the sources whose artifact is read: those of the components, and of the others one for each content.
+// Each workload cluster has a copy of the management cluster's source.
+func (v *view) artifacts() []*unstructured.Unstructured {
+	var sources []*unstructured.Unstructured
+	seen := map[string]bool{}
+	for _, kind := range []string{"GitRepository", "OCIRepository"} {
+		for _, u := range v.list("source.toolkit.fluxcd.io", kind) {
+			digest := text(u, "status", "artifact", "digest")
+			isCopy := !v.installed[u.GetNamespace()] && digest != "" && seen[digest]
+			if text(u, "status", "artifact", "url") == "" || isCopy {
+				continue
+			}
+			seen[digest] = true
+			sources = append(sources, u)
+		}
+	}
+	return sources
 }
 
 // readVersions reads one object of a kind in each version that is served and not stored: a webhook converts it.
