@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,6 +32,9 @@ func TestMatrixComponents(t *testing.T) {
 	watchArguments(t, known.password)
 	apps, secure, keyed := newRepository(t, component("apps")), newRepository(t, component("secure")),
 		newRepository(t, component("keyed"))
+	for file, text := range component("fleet") {
+		apps.write(t, file, string(text))
+	}
 	for _, r := range []repository{apps, secure, keyed} {
 		r.write(t, "chart/Chart.yaml", "apiVersion: v2\nname: small\nversion: 1.0.0\n")
 		r.write(t, "chart/templates/text.yaml", configMap("local", "{{ .Values.text }}"))
@@ -52,6 +54,7 @@ func TestMatrixComponents(t *testing.T) {
 				"keyed": map[string]any{"url": "ssh://git@" + keys.address + "/" + keyed.name, "auth": map[string]any{
 					"ssh_private_key": keys.key, "known_hosts": keys.knownHosts}}},
 			"components": map[string]any{"apps": own("apps"), "secure": own("secure"), "keyed": own("keyed"),
+				"fleet":   map[string]any{"enabled": "management-only", "repo": "apps", "path": "./fleet"},
 				"local":   map[string]any{"enabled": "management-only", "path": "./kustomize-components/local"},
 				"tenant":  map[string]any{"enabled": "workload-only", "path": "./kustomize-components/tenant"},
 				"charted": charted("charted", charts, known), "packed": charted("packed", inRegistry, known)}})
@@ -85,22 +88,20 @@ func TestMatrixComponents(t *testing.T) {
 	management.managesItself(t)
 	t.Run("a later commit arrives", func(t *testing.T) {
 		apps.write(t, "apps/text.yaml", configMap("apps", "second"))
-		apps.push(t, "second")
-		if err := flux.RequestReconcile(t.Context(), management.Cluster, object("source.toolkit.fluxcd.io/v1",
-			"GitRepository", flux.Namespace, "apps", nil), time.Now()); err != nil {
-			t.Fatal(err)
+		management.applies(t, "apps", "apps", apps.push(t, "second"))
+		if got := management.text(t.Context(), "apps"); got != "second" {
+			t.Errorf("the component has %q, want what the commit says", got)
 		}
-		eventually(t, "the component has what the commit says", 2*time.Minute, func(ctx context.Context) bool {
-			return management.text(ctx, "apps") == "second"
-		})
 	})
 	t.Run("a workload cluster gets its own", func(t *testing.T) {
-		l.componentsInWorkload(t, map[string]any{
+		values := valuesFile(t, map[string]any{
 			"git_repo_templates": map[string]any{"apps": map[string]any{"url": "http://" + address + "/" + apps.name,
 				"auth": map[string]any{"username": known.user, "password": known.password, "allow_http": true}}},
 			"components": map[string]any{"apps": forWorkload(own("apps")),
 				"charted": forWorkload(charted("charted", charts, known)),
 				"tenant":  forWorkload(map[string]any{"path": "./kustomize-components/tenant"})}})
+		l.componentsInWorkload(t, values)
+		l.workloadFromRepository(t, apps, values)
 	})
 	t.Run("a wrong token ends up with the repository's name", func(t *testing.T) {
 		o := l.up(t, known.password, nil, "--components", folder, "--values", wrong)

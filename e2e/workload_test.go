@@ -80,23 +80,31 @@ func (l lab) rendersTheSame(t *testing.T, management cluster, args []string) {
 		if err != nil {
 			t.Fatalf("workload render %s: %v", secrets, err)
 		}
-		decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(printed), 4096)
-		for {
-			rendered := &unstructured.Unstructured{}
-			if err := decoder.Decode(&rendered.Object); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				t.Fatalf("workload render %s: %v", secrets, err)
-			}
-			if len(rendered.Object) == 0 { // a comment
-				continue
-			}
+		for _, rendered := range objectsOf(t, printed) {
 			found++
 			management.hasAlready(t, rendered)
 		}
 	}
-	if found < 6 { // namespace, source, three of values, release
+	if found < 7 { // namespace twice, source, three of values, release
 		t.Errorf("workload render prints %d objects", found)
+	}
+}
+
+// objectsOf returns the objects of a stream of YAML documents.
+func objectsOf(t *testing.T, stream []byte) []*unstructured.Unstructured {
+	t.Helper()
+	var all []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(stream), 4096)
+	for {
+		o := &unstructured.Unstructured{}
+		if err := decoder.Decode(&o.Object); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if len(o.Object) > 0 { // not only a comment
+			all = append(all, o)
+		}
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,10 +34,11 @@ func newWorkloadRender(streams Streams) *cobra.Command {
 		Short: "Print what workload apply would apply, for a Git repository",
 		Long: `render prints the objects that workload apply would apply: the namespace, the sources, the values and
 the HelmRelease. It reads the management cluster, and refuses what workload apply refuses. It changes
-nothing.
+nothing. Flux does not delete these objects when you remove them from the repository; workload delete
+does.
 
-It leaves Secrets out. With --secrets it prints only them, in plain text: encrypt them before you
-commit them, or apply them with kubectl.`,
+It leaves Secrets out. With --secrets it prints only them and their namespace, in plain text: apply
+them with kubectl first, or encrypt them before you commit them.`,
 		Example: `  cluster-init workload render ./shop --in ./hub > clusters/shop.yaml
   cluster-init workload render ./shop --in ./hub --secrets | kubectl --kubeconfig hub.kubeconfig apply -f -`,
 		Args: exactlyOne("ENVIRONMENT"),
@@ -43,7 +46,7 @@ commit them, or apply them with kubectl.`,
 	}
 	f := c.Flags()
 	o.workloadDefinition.flags(f, o.streams)
-	f.BoolVar(&o.secrets, "secrets", false, "print the Secrets instead of the other objects")
+	f.BoolVar(&o.secrets, "secrets", false, "print the namespace and the Secrets instead of the other objects")
 	choose(f, &o.format, "output", "o", "plain or yaml: a stream of YAML documents; json: one List", "plain", "yaml",
 		"json")
 	return c
@@ -72,6 +75,17 @@ func (o *workloadRenderOptions) run(ctx context.Context, name string) error {
 	return o.show(cluster.Management, objects)
 }
 
+// keep has Flux leave the object in the cluster when it is removed from the repository: a cluster whose namespace or
+// credentials go first cannot be deleted.
+func keep(object client.Object) {
+	annotations := maps.Clone(object.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[kustomizev1.GroupVersion.Group+"/prune"] = "disabled"
+	object.SetAnnotations(annotations)
+}
+
 // show prints the objects, or their Secrets.
 func (o *workloadRenderOptions) show(management *kube.Cluster, objects []client.Object) error {
 	var documents []any
@@ -85,9 +99,10 @@ func (o *workloadRenderOptions) show(management *kube.Cluster, objects []client.
 		if isSecret && !o.secrets {
 			left = append(left, object.GetName())
 		}
-		if isSecret != o.secrets {
+		if isSecret != o.secrets && gvk.Kind != "Namespace" {
 			continue
 		}
+		keep(object)
 		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 		if err != nil {
 			return fmt.Errorf("print %s %s: %w", gvk.Kind, object.GetName(), err)

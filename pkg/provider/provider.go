@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNotSupported reports that a provider cannot list the machines of a cluster. A failed request is another error.
-var ErrNotSupported = errors.New("the provider cannot be asked which machines a cluster has")
+var ErrNotSupported = errors.New("the provider cannot list the machines of a cluster")
 
 // Provider makes machines for one management cluster.
 type Provider interface {

@@ -74,7 +74,7 @@ func (o observation) perhapsBuilt(r request, absent verdict) verdict {
 		listHint = " See what exists: " + r.listCommand + "."
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
-		fmt.Sprintf("it is not known whether %s exists already: %s cannot be asked for its machines, and no "+
+		fmt.Sprintf("it is not known whether %s exists already: %s cannot list its machines, and no "+
 			"kubeconfig names it", r.cluster, r.place),
 		"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+"."+listHint+
 			" If it is a new cluster, add --new "+r.cluster+".")}
