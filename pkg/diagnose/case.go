@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -212,12 +214,13 @@ func (r *Report) judge(seen Seen, cluster side, rules []Rule) {
 	r.Waiting = append(r.Waiting, unexplained(waiting, unhealthy)...)
 }
 
-// learnSecrets adds the Secrets of a cluster to a redactor.
+// learnSecrets adds the Secrets of a cluster to a redactor, without those of Helm's releases.
 func learnSecrets(ctx context.Context, c *kube.Cluster, redactor *redact.Redactor) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	var list corev1.SecretList
-	if err := c.List(ctx, &list); err != nil {
+	if err := c.List(ctx, &list, client.MatchingFieldsSelector{
+		Selector: fields.OneTermNotEqualSelector("type", redact.HelmRelease)}); err != nil {
 		return fmt.Errorf("list its Secrets: %w", err)
 	}
 	for _, secret := range list.Items {

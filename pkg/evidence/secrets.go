@@ -13,10 +13,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
-// helmRelease is the type of the Secrets in which Helm keeps its releases. They are compressed, so no other file
-// repeats their text. The secrets in them come from the values, which the redactor knows.
-const helmRelease corev1.SecretType = "helm.sh/release.v1"
-
 // secrets adds the values of Secrets to the redactor: those that redact.FromSecret selects, and none of Helm's. It
 // writes a file that describes all Secrets, and reports success.
 func (c Collector) secrets(ctx context.Context, f *folder, cluster *kube.Cluster) bool {
@@ -32,7 +28,7 @@ func (c Collector) secrets(ctx context.Context, f *folder, cluster *kube.Cluster
 		}
 		var descriptions []map[string]any
 		for _, s := range list.Items {
-			if s.Type != helmRelease {
+			if s.Type != redact.HelmRelease {
 				for key, value := range s.Data {
 					c.Redactor.Add(redact.FromSecret(key, string(value))...)
 				}

@@ -46,19 +46,21 @@ func request(ctx context.Context, c *kube.Cluster, o client.Object, annotations 
 	return nil
 }
 
-// Kustomizations returns all Kustomizations of the cluster.
-func Kustomizations(ctx context.Context, c *kube.Cluster) ([]kustomizev1.Kustomization, error) {
+// Kustomizations returns all Kustomizations of the cluster, or only those that the options select.
+func Kustomizations(ctx context.Context, c *kube.Cluster, only ...client.ListOption) ([]kustomizev1.Kustomization,
+	error) {
 	var list kustomizev1.KustomizationList
-	if err := c.List(ctx, &list); err != nil {
+	if err := c.List(ctx, &list, only...); err != nil {
 		return nil, fmt.Errorf("list Kustomizations in the %s cluster: %w", c.Name, err)
 	}
 	return list.Items, nil
 }
 
-// SuspendedWith reports whether any Kustomization of the cluster is suspended and has an annotation with this value. It
-// returns false if Flux is not installed.
-func SuspendedWith(ctx context.Context, c *kube.Cluster, annotation, value string) (bool, error) {
-	list, err := Kustomizations(ctx, c)
+// SuspendedWith reports whether a Kustomization that the options select is suspended and has an annotation with this
+// value. It returns false if Flux is not installed.
+func SuspendedWith(ctx context.Context, c *kube.Cluster, annotation, value string, only ...client.ListOption) (bool,
+	error) {
+	list, err := Kustomizations(ctx, c, only...)
 	if kube.NotServed(err) {
 		return false, nil
 	}

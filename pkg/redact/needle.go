@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"net/url"
-	"slices"
 	"sort"
 	"strings"
 )
@@ -68,17 +67,19 @@ func core(alphabet *base64.Encoding, secret string, shift int) string {
 // needles are strings to search for, all in one pass.
 type needles struct {
 	byStart map[uint32][]needle // by their first four bytes
-	seen    [1 << 16]bool       // whether any has such a start: most places need no map lookup
+	known   map[needle]bool
+	seen    [1 << 16]bool // whether any has such a start: most places need no map lookup
 }
 
 func (n *needles) add(one needle) {
 	if len(one.text) < MinLength {
 		return
 	}
-	start := startOf(one.text)
-	if slices.Contains(n.byStart[start], one) {
+	if n.known[one] {
 		return
 	}
+	n.known[one] = true
+	start := startOf(one.text)
 	n.byStart[start] = append(n.byStart[start], one)
 	n.seen[start*hashFactor>>16] = true
 }

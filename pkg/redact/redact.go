@@ -25,7 +25,7 @@ type Redactor struct {
 
 // New returns a Redactor that knows these secrets and the patterns of unknown ones.
 func New(secrets ...string) *Redactor {
-	r := &Redactor{needles: needles{byStart: map[uint32][]needle{}}, patterns: patterns(),
+	r := &Redactor{needles: needles{byStart: map[uint32][]needle{}, known: map[needle]bool{}}, patterns: patterns(),
 		words: map[string]*regexp.Regexp{}}
 	r.Add(secrets...)
 	return r
@@ -36,7 +36,7 @@ func New(secrets ...string) *Redactor {
 func (r *Redactor) Add(secrets ...string) {
 	for _, s := range secrets {
 		s = strings.TrimSpace(s)
-		word := len(s) >= MinLength && isWord(s)
+		word := isWord(s)
 		if word && r.words[s] == nil {
 			r.words[s] = asValue(s)
 		}

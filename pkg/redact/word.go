@@ -26,11 +26,25 @@ var builtIn = sync.OnceValue(func() string {
 	return all.String()
 })
 
+// starts returns the first MinLength bytes of all words in builtIn. Most secrets, such as the lines of a key, begin with
+// none of them.
+var starts = sync.OnceValue(func() map[string]bool {
+	found, text, before := map[string]bool{}, builtIn(), ' '
+	for i, r := range text {
+		if !inWord(before) && i+MinLength <= len(text) {
+			found[text[i:i+MinLength]] = true
+		}
+		before = r
+	}
+	return found
+})
+
 // isWord reports whether a secret is also a word of the built-in content, such as the password "management". If each
 // such word were redacted, texts would become unreadable.
 func isWord(secret string) bool {
 	const longest = 64
-	if secret == "" || len(secret) > longest || strings.ContainsFunc(secret, unicode.IsSpace) {
+	if len(secret) < MinLength || len(secret) > longest || strings.ContainsFunc(secret, unicode.IsSpace) ||
+		!starts()[secret[:MinLength]] {
 		return false
 	}
 	text := builtIn()

@@ -53,13 +53,12 @@ func MadeKustomizations(ctx context.Context, c *kube.Cluster, release client.Obj
 }
 
 func made(ctx context.Context, c *kube.Cluster, release client.ObjectKey) ([]kustomizev1.Kustomization, error) {
-	list, err := flux.Kustomizations(ctx, c)
+	list, err := flux.Kustomizations(ctx, c, client.MatchingLabels{madeByName: release.Name,
+		madeByNamespace: release.Namespace})
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(k kustomizev1.Kustomization) bool {
-		return !Made(release, &k) || k.DeletionTimestamp != nil
-	})
+	list = slices.DeleteFunc(list, func(k kustomizev1.Kustomization) bool { return k.DeletionTimestamp != nil })
 	if len(list) == 0 {
 		return nil, fault.New(fault.ComponentStuck,
 			fmt.Sprintf("the HelmRelease %s in the %s cluster made no Kustomization", release, c.Name),
