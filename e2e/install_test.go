@@ -22,7 +22,8 @@ import (
 
 // TestMatrixInstall makes an existing cluster a management cluster. The run is killed and run again, and once more it
 // changes nothing. The cluster makes a workload cluster, whose node is ready. cleanup keeps the registry that the
-// cluster reads from. Then uninstall, killed and run again, leaves the cluster as it was.
+// cluster reads from. Then uninstall, killed and run again, leaves the cluster as it was. Another install uses a
+// cert-manager that another owner brought.
 func TestMatrixInstall(t *testing.T) {
 	l := newLab(t)
 	l.needBundle(t)
@@ -94,6 +95,7 @@ func TestMatrixInstall(t *testing.T) {
 		t.Error(err)
 	}
 	l.uninstalled(t, uninstall, existing, bare)
+	l.adopts(t, install, uninstall, existing)
 }
 
 // uninstalled runs uninstall, kills it and runs it again, and compares the cluster with what it was before install.

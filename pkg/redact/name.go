@@ -15,6 +15,8 @@ var (
 			`(?:` + keyPrefixes + `)[-_]?keys?))(?:[-_](?:b64|base64))?$`)
 	// variable matches shell variables that end in KEY. They are secrets, unless publicKey matches.
 	variable  = regexp.MustCompile(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_KEY(?:_B64|_BASE64)?$`)
+	// reference matches names that refer to a Secret, such as cert-manager.io/inject-ca-from-secret.
+	reference = regexp.MustCompile(`(?:^|[-_.])from[-_]secrets?$`)
 	publicKey = regexp.MustCompile(`(?:PUBLIC|PUB|HOST|PRIMARY|FOREIGN|SORT|PARTITION|CACHE|TOPOLOGY|LABEL|KNOWN)_KEY`)
 )
 
@@ -22,12 +24,13 @@ const keyPrefixes = `api|private|secret|access|certificate|encryption|decryption
 	`age|service|storage|license|licence|client|server|session|webhook|admin|hmac|jwt|unseal|recovery|registration|psk|wireguard|etcd`
 
 // SecretName reports whether the value of a name, in any spelling style, is usually a secret. It is false for a name
-// that only refers to a secret (secretName, tokenSecretRef).
+// that only refers to a secret (secretName, tokenSecretRef, valuesFromSecret).
 func SecretName(name string) bool {
 	if variable.MatchString(name) && !publicKey.MatchString(name) {
 		return true
 	}
-	return secret.MatchString(strings.ToLower(humps.ReplaceAllString(name, "${1}-${2}")))
+	words := strings.ToLower(humps.ReplaceAllString(name, "${1}-${2}"))
+	return secret.MatchString(words) && !reference.MatchString(words)
 }
 
 // Public reports whether values under a name are not secret, even in a Secret. Such are names of things and users,
