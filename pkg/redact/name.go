@@ -14,7 +14,7 @@ var (
 		`(?:[-_.]pwd|(?:^|[-_.])(?:pass(?:word|wd|phrase|code)?s?|pat|tokens?|secrets?|credentials?|auth|authorization|cookies?|key[-_]data|` +
 			`(?:` + keyPrefixes + `)[-_]?keys?))(?:[-_](?:b64|base64))?$`)
 	// variable matches shell variables that end in KEY. They are secrets, unless publicKey matches.
-	variable  = regexp.MustCompile(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_KEY(?:_B64|_BASE64)?$`)
+	variable = regexp.MustCompile(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_KEY(?:_B64|_BASE64)?$`)
 	// reference matches names that refer to a Secret, such as cert-manager.io/inject-ca-from-secret.
 	reference = regexp.MustCompile(`(?:^|[-_.])from[-_]secrets?$`)
 	publicKey = regexp.MustCompile(`(?:PUBLIC|PUB|HOST|PRIMARY|FOREIGN|SORT|PARTITION|CACHE|TOPOLOGY|LABEL|KNOWN)_KEY`)

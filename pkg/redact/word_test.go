@@ -62,8 +62,8 @@ func TestSecretName(t *testing.T) {
 			t.Errorf("%s is no name of a secret", name)
 		}
 	}
-	for _, name := range []string{"key", "topologyKey", "publicKey", "PUBLIC_KEY", "SSH_HOST_KEY", "secretName", "valuesFromSecret",
-		"cert-manager.io/inject-ca-from-secret",
+	for _, name := range []string{"key", "topologyKey", "publicKey", "PUBLIC_KEY", "SSH_HOST_KEY", "secretName",
+		"valuesFromSecret", "cert-manager.io/inject-ca-from-secret",
 		"tokenSecretRef", "OPENSTACK_SSH_KEY_NAME", "compass", "bypass", "path", "PATH",
 		"pattern", "author", "automountServiceAccountToken.x", "configMapKeyRef", "TOKEN_FILE", "keys", "labelKey",
 		"PWD", "OLDPWD"} {
