@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -12,7 +13,11 @@ func (e *Environment) ComponentPaths() ([]string, error) {
 	if err != nil || e.workload {
 		return paths, err
 	}
-	for _, path := range e.workloadPaths() {
+	further, err := e.workloadPaths()
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range further {
 		if !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}
@@ -41,7 +46,7 @@ func (e *Environment) AppliedPaths() ([]string, error) {
 // workloadPaths returns the folders of the components that only workload clusters apply: those that are workload-only,
 // and what a second infrastructure provider adds to its clusters. It leaves out a path that is a template: it depends
 // on the values of the workload cluster.
-func (e *Environment) workloadPaths() []string {
+func (e *Environment) workloadPaths() ([]string, error) {
 	components, _ := e.settled[e.lasting()]["components"].(map[string]any)
 	var paths []string
 	for _, name := range sortedKeys(components) {
@@ -52,23 +57,28 @@ func (e *Environment) workloadPaths() []string {
 			paths = append(paths, path)
 		}
 	}
-	return append(paths, e.secondCloudProviders()...)
+	clouds, err := e.secondCloudProviders()
+	return append(paths, clouds...), err
 }
 
 // secondCloudProviders returns the folders of the cloud provider for workload clusters of the infrastructure providers
-// that make no machines of the management cluster. Docker has none.
-func (e *Environment) secondCloudProviders() []string {
+// that make no machines of the management cluster.
+func (e *Environment) secondCloudProviders() ([]string, error) {
 	const provider = "{{ .Values.cluster.infra_provider }}"
 	value, _ := at(e.settled[e.lasting()], "components.cloud-provider.path")
 	path, _ := value.(string)
 	if !strings.Contains(path, provider) {
-		return nil // a folder of the user's own
+		return nil, nil // a folder of the user's own
+	}
+	names, err := e.renderTemplate(e.lasting(), "cloudProviders")
+	if err != nil {
+		return nil, fmt.Errorf("read which providers have a cloud provider from the chart: %w", err)
 	}
 	var paths []string
-	for _, name := range []string{"capa", "capo"} {
+	for _, name := range strings.Fields(names) {
 		if name != e.InfraProvider() && e.enabled(e.lasting(), name) {
 			paths = append(paths, strings.ReplaceAll(path, provider, name))
 		}
 	}
-	return paths
+	return paths, nil
 }

@@ -17,6 +17,11 @@
 capa capd capo
 {{- end -}}
 
+{{/* Those that have a folder in the component cloud-provider. */}}
+{{- define "telco-cloud-init.cloudProviders" -}}
+capa capo
+{{- end -}}
+
 {{/* Template .template of the environment's provider, for .context; .root has the values. */}}
 {{- define "telco-cloud-init.provider" -}}
 {{- include (printf "telco-cloud-init.%s.%s" .root.Values.cluster.infra_provider .template) .context -}}
