@@ -32,8 +32,8 @@ func (o *observing) readQuestions(v *view) []question {
 	return questions
 }
 
-// artifacts returns the sources whose artifact is read: those of the components, and of the others one for each content.
-// Each workload cluster has a copy of the management cluster's source.
+// artifacts returns the sources whose artifact is read: those in namespaces of components, and one for each other
+// content. Each workload cluster has a copy of the management cluster's source.
 func (v *view) artifacts() []*unstructured.Unstructured {
 	var sources []*unstructured.Unstructured
 	seen := map[string]bool{}

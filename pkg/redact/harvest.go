@@ -50,8 +50,8 @@ func FromValues(document map[string]any) []string {
 	return secrets
 }
 
-// HelmRelease is the type of the Secrets in which Helm keeps its releases. They are compressed, so no other text repeats
-// theirs. The secrets in them come from the values, which other Secrets hold.
+// HelmRelease is the type of the Secrets in which Helm keeps its releases. They are compressed, so no other text
+// repeats their content. The secrets in them come from the values, which other Secrets hold.
 const HelmRelease = "helm.sh/release.v1"
 
 // FromSecret returns the secrets in a value of a Secret: the whole value, unless its key or its length shows that it is

@@ -26,8 +26,8 @@ var builtIn = sync.OnceValue(func() string {
 	return all.String()
 })
 
-// starts returns the first MinLength bytes of all words in builtIn. Most secrets, such as the lines of a key, begin with
-// none of them.
+// starts returns the first MinLength bytes of all words in builtIn. Most secrets, such as the lines of a key, begin
+// with none of them.
 var starts = sync.OnceValue(func() map[string]bool {
 	found, text, before := map[string]bool{}, builtIn(), ' '
 	for i, r := range text {
