@@ -35,8 +35,8 @@ the cluster. It leaves what install found there.
 
 uninstall refuses if the cluster manages workload clusters, if objects of another owner would be
 deleted, or if they need something that would be deleted: a volume needs its driver. It leaves
-namespaces of others. It shows what it would delete. It deletes with --yes, or when you type the cluster's name at a
-terminal. You can interrupt or kill it at any time and run it again.`,
+namespaces of others. It shows what it would delete. It deletes with --yes, or when you type the
+cluster's name at a terminal. You can interrupt or kill it at any time and run it again.`,
 		Example: `  cluster-init uninstall kubeadm-capo --kubeconfig ./existing.kubeconfig
   cluster-init uninstall kubeadm-capo --kubeconfig ./existing.kubeconfig --yes`,
 		Args: exactlyOne("ENVIRONMENT"),
