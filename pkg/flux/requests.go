@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -56,15 +56,31 @@ func Kustomizations(ctx context.Context, c *kube.Cluster, only ...client.ListOpt
 	return list.Items, nil
 }
 
-// SuspendedWith reports whether a Kustomization that the options select is suspended and has an annotation with this
-// value. It returns false if Flux is not installed.
-func SuspendedWith(ctx context.Context, c *kube.Cluster, annotation, value string, only ...client.ListOption) (bool,
-	error) {
-	list, err := Kustomizations(ctx, c, only...)
+// SuspendedWith reports whether any Kustomization of the cluster is suspended and has an annotation with this value. It
+// returns false if Flux is not installed. It lists metadata alone: there may be hundreds, and few have the annotation.
+func SuspendedWith(ctx context.Context, c *kube.Cluster, annotation, value string) (bool, error) {
+	kind := kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind)
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	err := c.List(ctx, list)
 	if kube.NotServed(err) {
 		return false, nil
 	}
-	return slices.ContainsFunc(list, func(k kustomizev1.Kustomization) bool {
-		return k.Spec.Suspend && k.Annotations[annotation] == value
-	}), err
+	if err != nil {
+		return false, fmt.Errorf("list Kustomizations in the %s cluster: %w", c.Name, err)
+	}
+	for i := range list.Items {
+		if list.Items[i].Annotations[annotation] != value {
+			continue
+		}
+		var k kustomizev1.Kustomization
+		key := client.ObjectKeyFromObject(&list.Items[i])
+		if err := c.Get(ctx, key, &k); client.IgnoreNotFound(err) != nil {
+			return false, fmt.Errorf("read Kustomization %s in the %s cluster: %w", key, c.Name, err)
+		}
+		if k.Spec.Suspend && k.Annotations[annotation] == value {
+			return true, nil
+		}
+	}
+	return false, nil
 }

@@ -25,7 +25,7 @@ type Suspension struct {
 	Of string
 }
 
-// Suspend suspends the HelmRelease first, which would undo the rest, then its Kustomizations, which may outlive it. It
+// Suspend suspends the HelmRelease first, which would undo the rest, then the Kustomizations, which may outlive it. It
 // skips what is already suspended. Without a HelmRelease it fails if nothing carries the mark in the end: no later run
 // could detect that a pivot had begun.
 func (s Suspension) Suspend(ctx context.Context) error {
@@ -40,13 +40,14 @@ func (s Suspension) Suspend(ctx context.Context) error {
 			return err
 		}
 	}
-	list, err := flux.Kustomizations(ctx, s.Cluster, client.MatchingLabels(ReleaseLabels()))
+	list, err := flux.Kustomizations(ctx, s.Cluster)
 	if err != nil {
 		return err
 	}
 	for i := range list {
 		k := &list[i]
-		if k.Spec.Suspend || !isDefinition(k) && k.Spec.KubeConfig == nil {
+		// a user's own Kustomization keeps running
+		if k.Spec.Suspend || !Made(ownRelease(), k) || !isDefinition(k) && k.Spec.KubeConfig == nil {
 			continue
 		}
 		if err := s.set(ctx, "Kustomization", k, true); err != nil {
@@ -77,7 +78,7 @@ func (s Suspension) Resume(ctx context.Context) error { return s.resume(ctx, tru
 // resume undoes Suspend, except for the definition if another cluster owns it: the next release removes that
 // Kustomization, and while suspended it makes and deletes nothing.
 func (s Suspension) resume(ctx context.Context, definition bool) error {
-	list, err := flux.Kustomizations(ctx, s.Cluster, client.MatchingLabels(ReleaseLabels()))
+	list, err := flux.Kustomizations(ctx, s.Cluster)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (s Suspension) Stands(ctx context.Context) (bool, error) {
 	case release.Spec.Suspend && release.Annotations[owned.SuspendedAnnotation] == s.Of:
 		return true, nil
 	}
-	return flux.SuspendedWith(ctx, s.Cluster, owned.SuspendedAnnotation, s.Of, client.MatchingLabels(ReleaseLabels()))
+	return flux.SuspendedWith(ctx, s.Cluster, owned.SuspendedAnnotation, s.Of)
 }
 
 func (s Suspension) suspended(k kustomizev1.Kustomization) bool {
