@@ -117,8 +117,8 @@ func Install(ctx context.Context, c *kube.Cluster, objects []*unstructured.Unstr
 const featureGates = "CancelHealthCheckOnNewRevision=true,MigrateAPIVersion=true"
 
 // concurrency returns how many objects a controller reconciles at once. kustomize-controller is busy with a
-// Kustomization until everything in it is ready: with that of a workload cluster until its nodes are. If it could handle
-// only a few at once, workload clusters that do not get ready would block those of the management cluster.
+// Kustomization until everything in it is ready: with that of a workload cluster until its nodes are. If it could
+// handle only a few at once, workload clusters that do not get ready would block those of the management cluster.
 func concurrency(controller string) int {
 	if controller == "kustomize-controller" {
 		return 40
