@@ -40,9 +40,11 @@ func definitionCases(t *testing.T) map[string]environment.Options {
 		Sets: []string{"cluster.image=ami-0123456789abcdef0"}}
 	for _, name := range []string{"kubeadm-capd", "rke2-capd", "kubeadm-capo", "rke2-capo", "kubeadm-capa"} {
 		cases[name+" with pools"] = withPools(t, name)
+		cases[name+" with settings of machines"] = withSettings(t, name)
 	}
 	for _, name := range []string{"kubeadm-capd", "kubeadm-capo"} {
 		cases[name+" with pools and Ignition"] = withPools(t, name, "cluster.bootstrap_format=ignition")
+		cases[name+" with settings and Ignition"] = withSettings(t, name, "cluster.bootstrap_format=ignition")
 	}
 	return cases
 }

@@ -119,6 +119,9 @@ var forms = map[string]string{
 	"git_auth_default.hosts.0": "git.example.org", "git_auth_default.registry_hosts.0": "registry-of-git.example.org",
 	"cluster.trusted_cas": caCert, "cluster.registry_mirrors.0.ca": "",
 	"git_repo_templates.own.ca": "", "git_repo_templates.group.ca": "",
+	"cluster.machines.files.0.path": "/opt/%s", "cluster.machines.files.0.permissions": "0640",
+	"cluster.machines.users.0.shell":                 "/bin/%s",
+	"cluster.machines.users.0.ssh_authorized_keys.0": "ssh-ed25519 AAAA %s",
 }
 
 // apart are strings of the schema that are no source here: keys of maps are, or templates, or text for Flux, which the
@@ -138,7 +141,7 @@ var samples = map[string][]string{
 	"components.own.labels": {"team"}, "cluster.node_image_digests": {"*"}, "components.own.substitute": {"*"},
 	"cluster.worker.annotations": {"example.org/note"}, "cluster.worker.labels": {"example.org/site"},
 	"cluster.workers": {"gpu"}, "cluster.workers.gpu.annotations": {"example.org/note"},
-	"cluster.workers.gpu.labels": {"example.org/gpu"},
+	"cluster.workers.gpu.labels": {"example.org/gpu"}, "cluster.machines.sysctls": {"net.core.somaxconn"},
 }
 
 // sources are all values of the schema that are text.

@@ -49,14 +49,15 @@ func scenarios() []scenario {
 			[]string{at + "api_server.fixed_ip", "cluster.docker_host", own + "secret", "git_auth_default.secret",
 				"cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
 		{"rke2-capd", "cluster: {kubernetes_version: v1.36.4+rke2r1}",
-			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.docker_socket",
+			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.docker_socket", "cluster.machines.users",
 				own + "username", own + "password", "cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
 		{"kubeadm-capo", "components: {cinder-csi: {enabled: true}}",
 			[]string{at + "network", at + "subnet", at + "router", at + "api_server.fixed_ip",
 				at + "api_server.allowed_cidrs", "cluster.worker.flavor"}},
 		{"rke2-capo", "{cluster: {kubernetes_version: v1.36.4+rke2r1, openstack: {api_server: {mode: fixed-ip}}}, " +
 			"components: {cinder-csi: {enabled: true}}}",
-			[]string{at + "dns_nameservers", at + "api_server.floating_ip", at + "api_server.allowed_cidrs"}},
+			[]string{at + "dns_nameservers", at + "api_server.floating_ip", at + "api_server.allowed_cidrs",
+				"cluster.machines.users"}},
 		{"kubeadm-capa", "cluster: {bootstrap_format: ignition}",
 			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.image",
 				"cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
@@ -142,6 +143,12 @@ func leaves(objects []*unstructured.Unstructured) map[string]leaf {
 		switch typed := value.(type) {
 		case map[string]any:
 			found[path] = leaf{kind: "map"}
+			if content, is := typed["content"].(string); is && typed["encoding"] == "base64" { // a file of a machine
+				if decoded, err := base64.StdEncoding.DecodeString(content); err == nil {
+					typed = maps.Clone(typed)
+					typed["content"] = string(decoded)
+				}
+			}
 			for key, nested := range typed {
 				visit(path+"/"+key, nested)
 			}

@@ -96,9 +96,22 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- $content | toJson | sha256sum | trunc 8 -}}
 {{- end -}}
 
-{{/* What every machine needs besides its definition, as JSON, in the terms of its bootstrap provider:
-     {files: [...], commands: [...], fields: {...}}. */}}
+{{/* What every machine has besides its definition, as JSON, in the terms of its bootstrap provider: {files: [...], commands: [...],
+     fields: {...}}. The chart's own come first, then the settings of cluster.machines. */}}
 {{- define "telco-cloud-init.machineFiles" -}}
+{{- $machine := include "telco-cloud-init.chartMachine" . -}}
+{{- with include "telco-cloud-init.machineSettings" . | fromJson -}}
+{{- $all := fromJson $machine -}}
+{{- if .files -}}{{- $_ := set $all "files" (concat ($all.files | default list) .files) -}}{{- end -}}
+{{- if .commands -}}{{- $_ := set $all "commands" (concat ($all.commands | default list) .commands) -}}{{- end -}}
+{{- if .fields -}}{{- $_ := set $all "fields" (merge .fields ($all.fields | default dict)) -}}{{- end -}}
+{{- $machine = toJson $all -}}
+{{- end -}}
+{{- $machine -}}
+{{- end -}}
+
+{{/* The same without those settings. */}}
+{{- define "telco-cloud-init.chartMachine" -}}
 {{- $machine := include (printf "telco-cloud-init.%sMachine" .Values.cluster.bootstrap_provider) . -}}
 {{- $trust := include "telco-cloud-init.machineTrust" . | fromJson -}}
 {{- $first := list -}}

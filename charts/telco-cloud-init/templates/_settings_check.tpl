@@ -1,0 +1,41 @@
+{{/* The most bytes of a file: Cluster API takes 10240 of its base64. */}}
+{{- define "telco-cloud-init.mostFile" -}}7680{{- end -}}
+
+{{/* Places that something else writes: the chart, the definitions, kubeadm, RKE2 or Cluster API. */}}
+{{- define "telco-cloud-init.takenPath" -}}
+^(/etc/cluster-init\.io|/run/cluster-api|/run/kubeadm|/etc/kubernetes/pki|/var/lib/rancher/rke2/server/tls)(/|$)|^/etc/kubeadm|^/etc/rancher/rke2/(config|registries)\.yaml$|^/etc/rancher/rke2/config\.yaml\.d/(40|50)-|^/etc/kubernetes/(patches/kubeletconfiguration0\+strategic\.json|manifests/(kube-|etcd)|[a-z-]+\.conf$)|^/etc/systemd/system/(kubelet|rke2-server|rke2-agent)\.service\.d/20-cluster-api\.conf$
+{{- end -}}
+
+{{/* Settings of machines that cannot be. */}}
+{{- define "telco-cloud-init.checkMachines" -}}
+{{- if include "telco-cloud-init.enabled" (dict "root" . "name" "cluster") -}}
+{{- $machines := .Values.cluster.machines -}}
+{{- $taken := dict -}}
+{{- range (include "telco-cloud-init.chartMachine" . | fromJson).files -}}{{- $_ := set $taken .path true -}}{{- end -}}
+{{- if $machines.sysctls -}}{{- $_ := set $taken "/etc/sysctl.d/90-cluster-init.conf" true -}}{{- end -}}
+{{- if $machines.kernel_modules -}}{{- $_ := set $taken "/etc/modules-load.d/90-cluster-init.conf" true -}}{{- end -}}
+{{- $most := include "telco-cloud-init.mostFile" . | int -}}
+{{- $seen := dict -}}
+{{- range $i, $file := $machines.files -}}
+{{- $at := printf "cluster.machines.files[%d]" $i -}}
+{{- if or (hasKey $taken .path) (regexMatch (include "telco-cloud-init.takenPath" $) .path) -}}
+{{- printf "values/invalid: %s.path is %s, which cluster-init, Cluster API or the bootstrap provider writes\nhint: Choose another place.\n" $at .path -}}
+{{- end -}}
+{{- if hasKey $seen .path -}}
+{{- printf "values/invalid: %s.path is %s, as is that of another file\nhint: Remove one of them.\n" $at .path -}}
+{{- end -}}
+{{- $_ := set $seen .path true -}}
+{{- if gt (len .content) $most -}}
+{{- printf "values/invalid: %s.content has %d bytes, and a file of a machine has at most %d\nhint: Let a command of cluster.machines.pre_commands fetch it.\n" $at (len .content) $most -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $_ := $machines.sysctls -}}
+{{- if not (has (regexSplit "[./]" $name 2 | first) (list "abi" "crypto" "debug" "dev" "fs" "kernel" "net" "sunrpc" "user" "vm")) -}}
+{{- printf "values/invalid: cluster.machines.sysctls has %s, which is no parameter of Linux\nhint: Its names begin with abi, crypto, debug, dev, fs, kernel, net, sunrpc, user or vm.\n" $name -}}
+{{- end -}}
+{{- end -}}
+{{- if and $machines.users (eq .Values.cluster.bootstrap_provider "rke2") -}}
+{{- "values/invalid: cluster.machines.users is given, but RKE2's provider makes no users\nhint: Make them with cluster.machines.pre_commands, or in the image.\n" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

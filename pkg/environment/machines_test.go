@@ -1,0 +1,185 @@
+package environment_test
+
+import (
+	"cmp"
+	"encoding/base64"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// settings are settings of machines, in texts that YAML, cloud-init or Flux could take for something else.
+const settings = `
+cluster:
+  worker: {replicas: 1}
+  machines:
+    files:
+      - {path: /opt/motd, content: "  {{ ds }} $${HOME} $x\n"}
+      - {path: /opt/run, content: "#!/bin/sh\n", owner: "daemon:daemon", permissions: "0750"}
+    pre_commands: ["echo $HOME", "test -e /opt/motd || exit 1"]
+    post_commands: ["touch /run/after"]
+    ntp: {servers: [time.example.org]}
+    sysctls: {net.core.somaxconn: 4096, fs.inotify.max_user_watches: 1048576, kernel.core_pattern: "|/bin/false"}
+    kernel_modules: [sctp, br_netfilter]
+`
+
+const users = `
+cluster:
+  machines:
+    users:
+      - {name: ops, ssh_authorized_keys: ["ssh-ed25519 AAAA ops"], groups: [adm, audio], sudo: "ALL=(ALL) NOPASSWD:ALL"}
+`
+
+// withSettings returns the options of a built-in environment with settings of machines.
+func withSettings(t *testing.T, name string, sets ...string) environment.Options {
+	t.Helper()
+	files := map[string]string{"settings.yaml": settings, "users.yaml": users}
+	if strings.HasPrefix(name, "rke2") {
+		files["users.yaml"] = "{}"
+	}
+	at := folder(t, files)
+	return environment.Options{Name: name, Variables: variables(allVariables()), Sets: sets, ValuesFiles: []string{
+		filepath.Join(at, "settings.yaml"), filepath.Join(at, "users.yaml")}}
+}
+
+// Control plane and workers get the settings after what the chart gives them.
+func TestMachineSettings(t *testing.T) {
+	for name, sets := range map[string][]string{
+		"kubeadm-capd": {"cluster.trusted_cas=" + caCert, "cluster.workers.gpu.replicas=1"}, "rke2-capd": nil,
+		"kubeadm-capo": nil, "rke2-capo": nil, "kubeadm-capa": {"cluster.bootstrap_format=ignition"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := load(t, withSettings(t, name, sets...))
+			before := load(t, environment.Options{Name: name, Variables: variables(allVariables()),
+				Sets: append(sets, "cluster.worker.replicas=1")})
+			seen := 0
+			objects := applied(t, env, "cluster")
+			if name == "kubeadm-capd" {
+				objects = append(objects, applied(t, env, "workers-gpu")...)
+			}
+			for _, o := range objects {
+				if spec := configuration(o); spec != nil {
+					seen++
+					hasSettings(t, o.GetKind(), spec, strings.HasPrefix(name, "rke2"))
+				}
+			}
+			if want := 2; seen != want && !(name == "kubeadm-capd" && seen == 3) {
+				t.Errorf("%d configurations of machines", seen)
+			}
+			if was, is := workersOf(t, before), workersOf(t, env); was.template == is.template ||
+				was.controlPlane == is.controlPlane {
+				t.Errorf("the settings leave the templates %+v", is)
+			}
+		})
+	}
+}
+
+// configuration returns what a definition says of its machines. Nil means that o says nothing of them.
+func configuration(o *unstructured.Unstructured) map[string]any {
+	for kind, path := range map[string][]string{
+		"KubeadmControlPlane": {"spec", "kubeadmConfigSpec"}, "KubeadmConfigTemplate": {"spec", "template", "spec"},
+		"RKE2ControlPlane": {"spec"}, "RKE2ConfigTemplate": {"spec", "template", "spec"},
+	} {
+		if o.GetKind() == kind {
+			spec, _, _ := unstructured.NestedMap(o.Object, path...)
+			return spec
+		}
+	}
+	return nil
+}
+
+func hasSettings(t *testing.T, kind string, spec map[string]any, rke2 bool) {
+	t.Helper()
+	pre, post, ntp := "preKubeadmCommands", "postKubeadmCommands", []string{"ntp", "servers"}
+	if rke2 {
+		pre, post, ntp = "preRKE2Commands", "postRKE2Commands", []string{"agentConfig", "ntp", "servers"}
+	}
+	files := map[string][2]string{}
+	list, _, _ := unstructured.NestedSlice(spec, "files")
+	for _, f := range list {
+		file := f.(map[string]any)
+		text, _ := file["content"].(string)
+		if file["encoding"] == "base64" {
+			decoded, err := base64.StdEncoding.DecodeString(text)
+			if err != nil {
+				t.Errorf("%s: %v", kind, err)
+			}
+			text = string(decoded)
+		}
+		files[file["path"].(string)] = [2]string{text, file["owner"].(string) + " " + file["permissions"].(string)}
+	}
+	for path, want := range map[string][2]string{
+		"/opt/motd": {"  {{ ds }} ${HOME} $x\n", "root:root 0644"}, "/opt/run": {"#!/bin/sh\n", "daemon:daemon 0750"},
+		"/etc/modules-load.d/90-cluster-init.conf": {"sctp\nbr_netfilter\n", "root:root 0644"},
+		"/etc/sysctl.d/90-cluster-init.conf": {"fs.inotify.max_user_watches = 1048576\n" +
+			"kernel.core_pattern = |/bin/false\nnet.core.somaxconn = 4096\n", "root:root 0644"},
+	} {
+		if files[path] != want {
+			t.Errorf("%s has %s as %q, want %q", kind, path, files[path], want)
+		}
+	}
+	commands, _, _ := unstructured.NestedStringSlice(spec, pre)
+	want := []string{"modprobe -a sctp br_netfilter || exit 1", "sysctl -p /etc/sysctl.d/90-cluster-init.conf || exit 1",
+		"echo $HOME", "test -e /opt/motd || exit 1"}
+	if len(commands) < len(want) || !slices.Equal(commands[len(commands)-len(want):], want) {
+		t.Errorf("%s runs first %q, want last %q", kind, commands, want)
+	}
+	after, _, _ := unstructured.NestedStringSlice(spec, post)
+	servers, _, _ := unstructured.NestedStringSlice(spec, ntp...)
+	if !slices.Equal(after, []string{"touch /run/after"}) || !slices.Equal(servers, []string{"time.example.org"}) {
+		t.Errorf("%s runs at last %q, with the time servers %q", kind, after, servers)
+	}
+	if made, _, _ := unstructured.NestedSlice(spec, "users"); len(made) != 1 && !rke2 {
+		t.Errorf("%s has the users %v", kind, made)
+	}
+}
+
+// Settings that a machine could not have are refused before anything is created.
+func TestMachineSettingsThatAreRefused(t *testing.T) {
+	file := func(path, content string) string {
+		return "files[0].path=" + path + ",cluster.machines.files[0].content=" + content
+	}
+	const taken = "or the bootstrap provider writes"
+	const other, third = ",cluster.machines.files[0].", ",cluster.machines.files[1]."
+	for name, tc := range map[string]struct {
+		environment, set, message string
+	}{
+		"a relative path": {"", file("opt/x", "x"), "does not match pattern"},
+		"a file of the chart": {"", "sysctls.vm\\.swappiness=1,cluster.machines." +
+			file("/etc/sysctl.d/90-cluster-init.conf", "x"), "files[0].path is /etc/sysctl.d"},
+		"a file of the definition": {"", file("/etc/kubernetes/patches/kubeletconfiguration0+strategic.json", "x"), taken},
+		"a file of kubeadm":        {"", file("/etc/kubernetes/pki/ca.crt", "x"), taken},
+		"a file of RKE2":           {"rke2-capd", file("/etc/rancher/rke2/config.yaml", "x"), taken},
+		"a file twice": {"", file("/a", "x") + third + "path=/a" + third + "content=y",
+			"files[1].path is /a, as is that of another file"},
+		"a large file": {"", file("/a", strings.Repeat("a", 7681)), "files[0].content has 7681 bytes"},
+		"permissions without a zero": {"", file("/a", "x") + other + "permissions=644",
+			"permissions': '644' does not match pattern"},
+		"a sysctl of another kernel": {"", "sysctls.kern\\.maxfiles=1", "sysctls has kern.maxfiles, which is no parameter"},
+		"a sysctl with a line break": {"", "sysctls.vm\\.swappiness=1\n2", "does not match pattern"},
+		"a module with a space":      {"", "kernel_modules={a b}", "does not match pattern"},
+		"an empty command":           {"", "pre_commands[0]=", "minLength"},
+		"a user of RKE2":             {"rke2-capd", "users[0].name=ops", "RKE2's provider makes no users"},
+		"a user with a capital":      {"", "users[0].name=Ops", "does not match pattern"},
+		"a key with a line break": {"", "users[0].name=a,cluster.machines.users[0].ssh_authorized_keys={ssh-rsa AA\nx}",
+			"ssh_authorized_keys/0': invalid value"},
+		"an unknown key":              {"", "swap=true", "additional properties 'swap' not allowed"},
+		"a time server with a scheme": {"", "ntp.servers={ntp://a}", "does not match pattern"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := environment.Load(t.Context(), environment.Options{Name: cmp.Or(tc.environment, "kubeadm-capd"),
+				Content: clusterinit.Content(), Variables: variables(allVariables()),
+				Sets: []string{"cluster.machines." + tc.set}})
+			if fault.CodeOf(err) != fault.ValuesInvalid || !strings.Contains(err.Error(), tc.message) {
+				t.Errorf("%v, want %q", err, tc.message)
+			}
+		})
+	}
+}
