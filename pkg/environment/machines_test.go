@@ -25,14 +25,18 @@ cluster:
       - {path: /opt/run, content: "#!/bin/sh\n", owner: "daemon:daemon", permissions: "0750"}
     pre_commands: ["echo $HOME", "test -e /opt/motd || exit 1"]
     post_commands: ["touch /run/after"]
-    ntp: {servers: [time.example.org]}
     sysctls: {net.core.somaxconn: 4096, fs.inotify.max_user_watches: 1048576, kernel.core_pattern: "|/bin/false"}
     kernel_modules: [sctp, br_netfilter]
 `
 
-const users = `
+// ofSystem are settings of the operating system, which machines of Docker do not have.
+const ofSystem = `
 cluster:
   machines:
+    ntp: {servers: [time.example.org]}
+`
+
+const users = ofSystem + `
     users:
       - {name: ops, ssh_authorized_keys: ["ssh-ed25519 AAAA ops"], groups: [adm, audio], sudo: "ALL=(ALL) NOPASSWD:ALL"}
 `
@@ -41,8 +45,11 @@ cluster:
 func withSettings(t *testing.T, name string, sets ...string) environment.Options {
 	t.Helper()
 	files := map[string]string{"settings.yaml": settings, "users.yaml": users}
-	if strings.HasPrefix(name, "rke2") {
+	switch {
+	case strings.HasSuffix(name, "capd"):
 		files["users.yaml"] = "{}"
+	case strings.HasPrefix(name, "rke2"):
+		files["users.yaml"] = ofSystem
 	}
 	at := folder(t, files)
 	return environment.Options{Name: name, Variables: variables(allVariables()), Sets: sets, ValuesFiles: []string{
@@ -67,7 +74,7 @@ func TestMachineSettings(t *testing.T) {
 			for _, o := range objects {
 				if spec := configuration(o); spec != nil {
 					seen++
-					hasSettings(t, o.GetKind(), spec, strings.HasPrefix(name, "rke2"))
+					hasSettings(t, o.GetKind(), spec, strings.HasPrefix(name, "rke2"), strings.HasSuffix(name, "capd"))
 				}
 			}
 			if want := 2; seen != want && !(name == "kubeadm-capd" && seen == 3) {
@@ -95,7 +102,7 @@ func configuration(o *unstructured.Unstructured) map[string]any {
 	return nil
 }
 
-func hasSettings(t *testing.T, kind string, spec map[string]any, rke2 bool) {
+func hasSettings(t *testing.T, kind string, spec map[string]any, rke2, docker bool) {
 	t.Helper()
 	pre, post, ntp := "preKubeadmCommands", "postKubeadmCommands", []string{"ntp", "servers"}
 	if rke2 {
@@ -133,10 +140,14 @@ func hasSettings(t *testing.T, kind string, spec map[string]any, rke2 bool) {
 	}
 	after, _, _ := unstructured.NestedStringSlice(spec, post)
 	servers, _, _ := unstructured.NestedStringSlice(spec, ntp...)
-	if !slices.Equal(after, []string{"touch /run/after"}) || !slices.Equal(servers, []string{"time.example.org"}) {
+	wantServers := []string{"time.example.org"}
+	if docker {
+		wantServers = nil
+	}
+	if !slices.Equal(after, []string{"touch /run/after"}) || !slices.Equal(servers, wantServers) {
 		t.Errorf("%s runs at last %q, with the time servers %q", kind, after, servers)
 	}
-	if made, _, _ := unstructured.NestedSlice(spec, "users"); len(made) != 1 && !rke2 {
+	if made, _, _ := unstructured.NestedSlice(spec, "users"); len(made) != 1 && !rke2 && !docker {
 		t.Errorf("%s has the users %v", kind, made)
 	}
 }
@@ -166,7 +177,9 @@ func TestMachineSettingsThatAreRefused(t *testing.T) {
 		"a sysctl with a line break": {"", "sysctls.vm\\.swappiness=1\n2", "does not match pattern"},
 		"a module with a space":      {"", "kernel_modules={a b}", "does not match pattern"},
 		"an empty command":           {"", "pre_commands[0]=", "minLength"},
-		"a user of RKE2":             {"rke2-capd", "users[0].name=ops", "RKE2's provider makes no users"},
+		"a user of RKE2":             {"rke2-capo", "users[0].name=ops", "RKE2's provider makes no users"},
+		"a user of Docker":           {"", "users[0].name=ops", "users is given, but machines of capd cannot have it"},
+		"a time server of Docker":    {"rke2-capd", "ntp.servers={a}", "ntp.servers is given, but machines of capd"},
 		"a user with a capital":      {"", "users[0].name=Ops", "does not match pattern"},
 		"a key with a line break": {"", "users[0].name=a,cluster.machines.users[0].ssh_authorized_keys={ssh-rsa AA\nx}",
 			"ssh_authorized_keys/0': invalid value"},

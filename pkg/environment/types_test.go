@@ -46,10 +46,12 @@ func scenarios() []scenario {
 	own := "git_repo_templates.own.auth."
 	return []scenario{
 		{"kubeadm-capd", "cluster: {openstack: {api_server: {mode: octavia}}}",
-			[]string{at + "api_server.fixed_ip", "cluster.docker_host", own + "secret", "git_auth_default.secret",
+			[]string{at + "api_server.fixed_ip", "cluster.docker_host", "cluster.machines.users",
+				"cluster.machines.ntp", own + "secret", "git_auth_default.secret",
 				"cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
 		{"rke2-capd", "cluster: {kubernetes_version: v1.36.4+rke2r1}",
 			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.docker_socket", "cluster.machines.users",
+				"cluster.machines.ntp",
 				own + "username", own + "password", "cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
 		{"kubeadm-capo", "components: {cinder-csi: {enabled: true}}",
 			[]string{at + "network", at + "subnet", at + "router", at + "api_server.fixed_ip",

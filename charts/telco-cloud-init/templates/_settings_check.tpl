@@ -34,6 +34,11 @@
 {{- printf "values/invalid: cluster.machines.sysctls has %s, which is no parameter of Linux\nhint: Its names begin with abi, crypto, debug, dev, fs, kernel, net, sunrpc, user or vm.\n" $name -}}
 {{- end -}}
 {{- end -}}
+{{- range include "telco-cloud-init.provider" (dict "root" . "template" "settingsRefused" "context" .) | splitList " " -}}
+{{- if or (and (eq . "users") $machines.users) (and (eq . "ntp.servers") $machines.ntp.servers) -}}
+{{- printf "values/invalid: cluster.machines.%s is given, but machines of %s cannot have it\nhint: Leave it out.\n" . $.Values.cluster.infra_provider -}}
+{{- end -}}
+{{- end -}}
 {{- if and $machines.users (eq .Values.cluster.bootstrap_provider "rke2") -}}
 {{- "values/invalid: cluster.machines.users is given, but RKE2's provider makes no users\nhint: Make them with cluster.machines.pre_commands, or in the image.\n" -}}
 {{- end -}}

@@ -30,6 +30,9 @@
 
 {{- define "telco-cloud-init.capd.flavor" -}}{}{{- end -}}
 
+{{/* The provider reads cloud-config and Ignition itself, and fails on what it does not know. */}}
+{{- define "telco-cloud-init.capd.settingsRefused" -}}ntp.servers users{{- end -}}
+
 {{- define "telco-cloud-init.capd.ignitionRefused" -}}
 RKE2's provider writes Ignition 3 for SELinux, docker's reads Ignition 2.3
 {{- end -}}
