@@ -65,6 +65,10 @@ func (l lab) workloadFromRepository(t *testing.T, r repository, values string) {
 			"resources: ["+resources+"]\n")
 		management.applies(t, "apps", "fleet", r.push(t, "fleet: "+resources))
 	}
+	if err := management.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: workloadName}}); client.IgnoreAlreadyExists(err) != nil {
+		t.Fatal(err)
+	}
 	for _, o := range objectsOf(t, render("--secrets")) {
 		if err := management.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o),
 			client.FieldOwner("e2e")); err != nil {

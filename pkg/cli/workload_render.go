@@ -37,8 +37,8 @@ the HelmRelease. It reads the management cluster, and refuses what workload appl
 nothing. Flux does not delete these objects when you remove them from the repository; workload delete
 does.
 
-It leaves Secrets out. With --secrets it prints only them and their namespace, in plain text: apply
-them with kubectl first, or encrypt them before you commit them.`,
+It leaves Secrets out. With --secrets it prints only them, in plain text: apply them with kubectl
+first, or encrypt them before you commit them.`,
 		Example: `  cluster-init workload render ./shop --in ./hub > clusters/shop.yaml
   cluster-init workload render ./shop --in ./hub --secrets | kubectl --kubeconfig hub.kubeconfig apply -f -`,
 		Args: exactlyOne("ENVIRONMENT"),
@@ -46,7 +46,7 @@ them with kubectl first, or encrypt them before you commit them.`,
 	}
 	f := c.Flags()
 	o.workloadDefinition.flags(f, o.streams)
-	f.BoolVar(&o.secrets, "secrets", false, "print the namespace and the Secrets instead of the other objects")
+	f.BoolVar(&o.secrets, "secrets", false, "print the Secrets instead of the other objects")
 	choose(f, &o.format, "output", "o", "plain or yaml: a stream of YAML documents; json: one List", "plain", "yaml",
 		"json")
 	return c
@@ -99,7 +99,7 @@ func (o *workloadRenderOptions) show(management *kube.Cluster, objects []client.
 		if isSecret && !o.secrets {
 			left = append(left, object.GetName())
 		}
-		if isSecret != o.secrets && gvk.Kind != "Namespace" {
+		if isSecret != o.secrets {
 			continue
 		}
 		keep(object)

@@ -170,7 +170,21 @@ func TestMachineSettingsThatAreRefused(t *testing.T) {
 		"a file of RKE2":           {"rke2-capd", file("/etc/rancher/rke2/config.yaml", "x"), taken},
 		"a file twice": {"", file("/a", "x") + third + "path=/a" + third + "content=y",
 			"files[1].path is /a, as is that of another file"},
-		"a large file": {"", file("/a", strings.Repeat("a", 7681)), "files[0].content has 7681 bytes"},
+		"a file above":         {"", file("/opt/../etc/kubernetes/pki/ca.crt", "x"), "has a part . or .."},
+		"a path with a dot":    {"", file("/a/./b", "x"), "has a part . or .."},
+		"a path with a colon":  {"", file("/a:", "x"), "ends in a colon"},
+		"a path of cloud-init": {"", file("/a{{b}}", "x"), "does not match pattern"},
+		"an empty file":        {"", file("/a", ""), "minLength"},
+		"a file of a later user": {"kubeadm-capo", file("/a", "x") + other +
+			"owner=ops:adm,cluster.machines.users[0].name=ops", "files[0].owner names ops, a user of cluster.machines.users"},
+		"a rule that is no text in YAML": {"kubeadm-capo", "users[0].name=ops,cluster.machines.users[0].sudo=" +
+			"ALL=(ALL) NOPASSWD: ALL", "sudo': 'ALL=(ALL) NOPASSWD: ALL' does not match pattern"},
+		"a rule with a comment": {"kubeadm-capo", "users[0].name=ops,cluster.machines.users[0].sudo=ALL=(ALL) ALL #x",
+			"does not match pattern"},
+		"a key with a colon": {"kubeadm-capo", "users[0].name=a,cluster.machines.users[0].ssh_authorized_keys=" +
+			"{ssh-rsa AA a: b}", "ssh_authorized_keys/0': invalid value"},
+		"a number that YAML rounds": {"", "sysctls.kernel\\.shmmax=9007199254740993", "maximum"},
+		"a large file":              {"", file("/a", strings.Repeat("a", 7681)), "files[0].content has 7681 bytes"},
 		"permissions without a zero": {"", file("/a", "x") + other + "permissions=644",
 			"permissions': '644' does not match pattern"},
 		"a sysctl of another kernel": {"", "sysctls.kern\\.maxfiles=1", "sysctls has kern.maxfiles, which is no parameter"},

@@ -16,10 +16,20 @@
 {{- if $machines.kernel_modules -}}{{- $_ := set $taken "/etc/modules-load.d/90-cluster-init.conf" true -}}{{- end -}}
 {{- $most := include "telco-cloud-init.mostFile" . | int -}}
 {{- $seen := dict -}}
+{{- $users := list -}}
+{{- range $machines.users -}}{{- $users = append $users .name -}}{{- end -}}
 {{- range $i, $file := $machines.files -}}
 {{- $at := printf "cluster.machines.files[%d]" $i -}}
 {{- if or (hasKey $taken .path) (regexMatch (include "telco-cloud-init.takenPath" $) .path) -}}
 {{- printf "values/invalid: %s.path is %s, which cluster-init, Cluster API or the bootstrap provider writes\nhint: Choose another place.\n" $at .path -}}
+{{- end -}}
+{{- if regexMatch "/\\.{1,2}(/|$)|:$" .path -}}
+{{- printf "values/invalid: %s.path is %s, which has a part . or .., or ends in a colon\nhint: Write it without.\n" $at .path -}}
+{{- end -}}
+{{- range splitList ":" (.owner | default "root") -}}
+{{- if has . $users -}}
+{{- printf "values/invalid: %s.owner names %s, a user of cluster.machines.users, which a machine makes after its files\nhint: Let a command of cluster.machines.pre_commands change the owner.\n" $at . -}}
+{{- end -}}
 {{- end -}}
 {{- if hasKey $seen .path -}}
 {{- printf "values/invalid: %s.path is %s, as is that of another file\nhint: Remove one of them.\n" $at .path -}}
