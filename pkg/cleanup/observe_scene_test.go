@@ -67,6 +67,9 @@ func (a api) serve(t *testing.T) string {
 				`{"kind": "%sList", "apiVersion": "%s/%s", "metadata": {}, "items": [%s]}`, k.kind, group, k.version,
 				k.items)
 		}
+		if k.plural == "kustomizations" && k.items != "" && k.items != "403" { // it is one, see kustomization
+			answers[root+"/"+k.version+"/namespaces/flux-system/kustomizations/cluster"] = k.items
+		}
 	}
 	if a.bare {
 		groups = nil

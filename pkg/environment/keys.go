@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -115,6 +116,9 @@ func (n node) key(path string, required bool, defaults map[string]any) Key {
 	return k
 }
 
+// digits writes a large number without an exponent.
+func digits(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
 // words describes the values that are allowed.
 func (n node) words() string {
 	if len(n.Enum) > 0 {
@@ -137,11 +141,11 @@ func (n node) words() string {
 	}
 	switch {
 	case n.Minimum != nil && n.Maximum != nil:
-		name += fmt.Sprintf(", %v to %v", *n.Minimum, *n.Maximum)
+		name += ", " + digits(*n.Minimum) + " to " + digits(*n.Maximum)
 	case n.Minimum != nil:
-		name += fmt.Sprintf(", at least %v", *n.Minimum)
+		name += ", at least " + digits(*n.Minimum)
 	case n.Maximum != nil:
-		name += fmt.Sprintf(", at most %v", *n.Maximum)
+		name += ", at most " + digits(*n.Maximum)
 	}
 	return name
 }
