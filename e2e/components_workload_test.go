@@ -28,8 +28,7 @@ func forWorkload(component map[string]any) map[string]any {
 func (l lab) componentsInWorkload(t *testing.T, values string) {
 	t.Helper()
 	in, own := []string{"--in", l.name}, workloadName+"/"+workloadName
-	apply := append([]string{"workload", "apply", environmentName, "--name", workloadName, "--namespace", workloadName,
-		"--bundle", l.bundle, "--values", values}, in...)
+	apply := append([]string{"workload", "apply"}, l.workloadDefinition("--values", values)...)
 	if code, _ := l.run(t, apply...); code != 0 {
 		t.Fatalf("workload apply ended with %d", code)
 	}
@@ -50,8 +49,7 @@ func (l lab) componentsInWorkload(t *testing.T, values string) {
 func (l lab) workloadFromRepository(t *testing.T, r repository, values string) {
 	t.Helper()
 	in, own, management := []string{"--in", l.name}, workloadName+"/"+workloadName, l.management(t)
-	definition := append([]string{environmentName, "--name", workloadName, "--namespace", workloadName, "--bundle",
-		l.bundle, "--values", values}, in...)
+	definition := l.workloadDefinition("--values", values)
 	render := func(args ...string) []byte {
 		printed, err := l.command(t.Context(), append(append([]string{"workload", "render"}, args...),
 			definition...)...).Output()
@@ -103,10 +101,7 @@ func (l lab) workloadFromRepository(t *testing.T, r repository, values string) {
 	suspend(true)
 	l.deleteWorkload(t, own, in)
 	suspend(false)
-	if err := management.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: workloadName}}); err != nil {
-		t.Error(err)
-	}
+	management.deleteWorkloadNamespace(t)
 }
 
 // applies has Flux read a commit of a repository, and waits until a component of it was applied.

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
@@ -63,8 +61,7 @@ func TestMatrixInstall(t *testing.T) {
 	}
 	in := append([]string{"--in", l.name}, by...)
 	own := workloadName + "/" + workloadName
-	apply := append([]string{"workload", "apply", environmentName, "--name", workloadName, "--namespace", workloadName,
-		"--bundle", l.bundle}, in...)
+	apply := append([]string{"workload", "apply"}, l.workloadDefinition(by...)...)
 	if code, _ := l.run(t, apply...); code != 0 {
 		t.Fatalf("workload apply ended with %d", code)
 	}
@@ -89,11 +86,7 @@ func TestMatrixInstall(t *testing.T) {
 		t.Errorf("uninstall with a workload cluster ended with %d: %s", code, out)
 	}
 	l.deleteWorkload(t, own, in)
-	// the namespace of a workload cluster stays
-	if err := management.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: workloadName}}); err != nil {
-		t.Error(err)
-	}
+	management.deleteWorkloadNamespace(t)
 	l.uninstalled(t, uninstall, existing, bare)
 	l.adopts(t, install, uninstall, existing)
 }

@@ -13,7 +13,8 @@ func machineSettings() map[string]any {
 	return map[string]any{"cluster": map[string]any{"machines": map[string]any{
 		"files": []any{map[string]any{"path": "/opt/e2e/file", "content": "  {{ a }} and $${B}, $C\n",
 			"permissions": "0640"}},
-		"pre_commands":  []any{"test -e /opt/e2e/file && test ! -e /etc/kubernetes/kubelet.conf && touch /opt/e2e/before"},
+		"pre_commands": []any{"test -e /opt/e2e/file && test ! -e /etc/kubernetes/kubelet.conf && " +
+			"touch /opt/e2e/before"},
 		"post_commands": []any{"test -e /etc/kubernetes/kubelet.conf && touch /opt/e2e/after"},
 		"sysctls":       map[string]any{"net.core.somaxconn": 4095}}}}
 }
@@ -32,8 +33,8 @@ func TestMatrixMachines(t *testing.T) {
 	l.management(t).managesItself(t)
 	hasMachineSettings(t, controlPlane(t, l.name))
 	in, own := []string{"--in", l.name}, workloadName+"/"+workloadName
-	apply := append([]string{"workload", "apply", environmentName, "--name", workloadName, "--namespace", workloadName,
-		"--bundle", l.bundle, "--values", settings, "--set", "cluster.bootstrap_format=ignition"}, in...)
+	apply := append([]string{"workload", "apply"}, l.workloadDefinition("--values", settings, "--set",
+		"cluster.bootstrap_format=ignition")...)
 	if code, _ := l.run(t, apply...); code != 0 {
 		t.Fatalf("workload apply ended with %d", code)
 	}

@@ -32,9 +32,9 @@ const workloadName = "workload"
 func (l lab) workload(t *testing.T, management cluster) {
 	in := []string{"--in", l.name}
 	own := workloadName + "/" + workloadName
-	apply := append([]string{"workload", "apply", environmentName, "--name", workloadName, "--namespace", workloadName,
-		"--bundle", l.bundle, "--set", "cluster.bootstrap_format=ignition",
-		"--set", "components.flux.enabled=true"}, in...)
+	definition := l.workloadDefinition("--set", "cluster.bootstrap_format=ignition", "--set",
+		"components.flux.enabled=true")
+	apply := append([]string{"workload", "apply"}, definition...)
 	if killed, code := l.killAt(t, func(e event.Event) bool {
 		return e.Type == event.Progress && strings.Contains(e.Message, "applied the HelmRelease")
 	}, apply...); !killed {
@@ -43,7 +43,7 @@ func (l lab) workload(t *testing.T, management cluster) {
 	if code, _ := l.run(t, apply...); code != 0 {
 		t.Fatalf("workload apply ended with %d", code)
 	}
-	l.rendersTheSame(t, management, apply[2:])
+	l.rendersTheSame(t, management, definition)
 	management.isIgnition(t, workloadName)
 	l.hasReadyNode(t, own).hasFlux(t)
 	if code, out := l.run(t, append([]string{"workload", "status", own}, in...)...); code != 0 ||
@@ -64,8 +64,19 @@ func (l lab) workload(t *testing.T, management cluster) {
 			}
 		}
 	}
-	if err := management.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: workloadName}}); err != nil {
+	management.deleteWorkloadNamespace(t)
+}
+
+// workloadDefinition returns the arguments of `workload apply` and `render` for the workload cluster of a test.
+func (l lab) workloadDefinition(more ...string) []string {
+	return append([]string{environmentName, "--name", workloadName, "--namespace", workloadName, "--bundle", l.bundle,
+		"--in", l.name}, more...)
+}
+
+// deleteWorkloadNamespace deletes the namespace of the workload cluster, which `workload delete` leaves.
+func (c cluster) deleteWorkloadNamespace(t *testing.T) {
+	t.Helper()
+	if err := c.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: workloadName}}); err != nil {
 		t.Error(err)
 	}
 }

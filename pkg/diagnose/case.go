@@ -114,13 +114,13 @@ func gather(ctx context.Context, w *clusters.World) (Case, *redact.Redactor) {
 	for _, document := range w.Secrets {
 		known.Add(redact.FromValues(document)...)
 	}
-	if client := o.Bootstrap.Cluster; client != nil {
-		c.Clusters = append(c.Clusters, see(ctx, client, side{machines: w.Provider, registry: w.Registry(),
+	if connected := o.Bootstrap.Cluster; connected != nil {
+		c.Clusters = append(c.Clusters, see(ctx, connected, side{machines: w.Provider, registry: w.Registry(),
 			suspendedForPivot: o.Bootstrap.Suspended, beingDeleted: o.Bootstrap.TeardownRequested,
 			building: true}, known))
 	}
-	if client := o.Management.Cluster; client != nil {
-		c.Clusters = append(c.Clusters, see(ctx, client, side{machines: w.Provider, registry: w.Registry(),
+	if connected := o.Management.Cluster; connected != nil {
+		c.Clusters = append(c.Clusters, see(ctx, connected, side{machines: w.Provider, registry: w.Registry(),
 			suspendedForPivot: o.Management.Suspended, beingDeleted: o.Management.TeardownRequested,
 			building: !finished(o)}, known))
 	}
@@ -145,19 +145,19 @@ type side struct {
 }
 
 // see reads one cluster.
-func see(ctx context.Context, client *kube.Cluster, cluster side, known *redact.Redactor) Seen {
-	seen := Seen{Observation: readiness.Observe(ctx, client, cluster.registry), Building: cluster.building,
+func see(ctx context.Context, c *kube.Cluster, cluster side, known *redact.Redactor) Seen {
+	seen := Seen{Observation: readiness.Observe(ctx, c, cluster.registry), Building: cluster.building,
 		SuspendedForPivot: cluster.suspendedForPivot, BeingDeleted: cluster.beingDeleted}
 	if cluster.narrow != nil {
 		seen.Observation = cluster.narrow(seen.Observation)
 	}
 	s := NewSnapshot(seen.Observation)
-	if err := learnSecrets(ctx, client, known); err != nil {
+	if err := learnSecrets(ctx, c, known); err != nil {
 		seen.secretsUnknown = true
 		seen.NotChecked = append(seen.NotChecked, fmt.Sprintf("logs of the %s cluster and output of its "+
-			"machines, which could hold unknown secrets: %v", client.Name, err))
+			"machines, which could hold unknown secrets: %v", c.Name, err))
 	} else {
-		seen.NotChecked = append(seen.NotChecked, s.readLogs(ctx, client)...)
+		seen.NotChecked = append(seen.NotChecked, s.readLogs(ctx, c)...)
 	}
 	if !cluster.suspendedForPivot && !cluster.beingDeleted && !seen.secretsUnknown {
 		seen.NotChecked = append(seen.NotChecked, s.inspectMachines(ctx, cluster.machines)...)

@@ -66,19 +66,20 @@ func TestMachineSettings(t *testing.T) {
 			env := load(t, withSettings(t, name, sets...))
 			before := load(t, environment.Options{Name: name, Variables: variables(allVariables()),
 				Sets: append(sets, "cluster.worker.replicas=1")})
-			seen := 0
 			objects := applied(t, env, "cluster")
+			want := 2 // control plane and workers
 			if name == "kubeadm-capd" {
 				objects = append(objects, applied(t, env, "workers-gpu")...)
+				want = 3
 			}
 			for _, o := range objects {
 				if spec := configuration(o); spec != nil {
-					seen++
-					hasSettings(t, o.GetKind(), spec, strings.HasPrefix(name, "rke2"), strings.HasSuffix(name, "capd"))
+					want--
+					hasSettings(t, name, o.GetKind(), spec)
 				}
 			}
-			if want := 2; seen != want && !(name == "kubeadm-capd" && seen == 3) {
-				t.Errorf("%d configurations of machines", seen)
+			if want != 0 {
+				t.Errorf("%d configurations of machines are missing", want)
 			}
 			if was, is := workersOf(t, before), workersOf(t, env); was.template == is.template ||
 				was.controlPlane == is.controlPlane {
@@ -102,8 +103,10 @@ func configuration(o *unstructured.Unstructured) map[string]any {
 	return nil
 }
 
-func hasSettings(t *testing.T, kind string, spec map[string]any, rke2, docker bool) {
+// hasSettings sees the settings of withSettings in the configuration of an object of this kind.
+func hasSettings(t *testing.T, name, kind string, spec map[string]any) {
 	t.Helper()
+	rke2, docker := strings.HasPrefix(name, "rke2"), strings.HasSuffix(name, "capd")
 	pre, post, ntp := "preKubeadmCommands", "postKubeadmCommands", []string{"ntp", "servers"}
 	if rke2 {
 		pre, post, ntp = "preRKE2Commands", "postRKE2Commands", []string{"agentConfig", "ntp", "servers"}
@@ -133,8 +136,8 @@ func hasSettings(t *testing.T, kind string, spec map[string]any, rke2, docker bo
 		}
 	}
 	commands, _, _ := unstructured.NestedStringSlice(spec, pre)
-	want := []string{"modprobe -a sctp br_netfilter || exit 1", "sysctl -p /etc/sysctl.d/90-cluster-init.conf || exit 1",
-		"echo $HOME", "test -e /opt/motd || exit 1"}
+	want := []string{"modprobe -a sctp br_netfilter || exit 1",
+		"sysctl -p /etc/sysctl.d/90-cluster-init.conf || exit 1", "echo $HOME", "test -e /opt/motd || exit 1"}
 	if len(commands) < len(want) || !slices.Equal(commands[len(commands)-len(want):], want) {
 		t.Errorf("%s runs first %q, want last %q", kind, commands, want)
 	}
@@ -152,32 +155,42 @@ func hasSettings(t *testing.T, kind string, spec map[string]any, rke2, docker bo
 	}
 }
 
+// An empty value, as a file of values may have it, is no setting.
+func TestMachineSettingsOfNull(t *testing.T) {
+	for _, set := range []string{"machines=null", "machines.ntp=null", "machines.sysctls=null", "machines.files=null"} {
+		load(t, environment.Options{Sets: []string{"cluster." + set}})
+	}
+}
+
 // Settings that a machine could not have are refused before anything is created.
 func TestMachineSettingsThatAreRefused(t *testing.T) {
 	file := func(path, content string) string {
 		return "files[0].path=" + path + ",cluster.machines.files[0].content=" + content
 	}
 	const taken = "or the bootstrap provider writes"
-	const other, third = ",cluster.machines.files[0].", ",cluster.machines.files[1]."
+	const mirror = "pre_commands={a},cluster.registry_mirrors[0].host=docker.io," +
+		"cluster.registry_mirrors[0].url=http://mirror:5000,cluster.machines."
+	const first, second = ",cluster.machines.files[0].", ",cluster.machines.files[1]."
 	for name, tc := range map[string]struct {
 		environment, set, message string
 	}{
-		"a relative path": {"", file("opt/x", "x"), "does not match pattern"},
-		"a file of the chart": {"", "sysctls.vm\\.swappiness=1,cluster.machines." +
-			file("/etc/sysctl.d/90-cluster-init.conf", "x"), "files[0].path is /etc/sysctl.d"},
-		"a file of the definition": {"", file("/etc/kubernetes/patches/kubeletconfiguration0+strategic.json", "x"), taken},
-		"a file of kubeadm":        {"", file("/etc/kubernetes/pki/ca.crt", "x"), taken},
-		"a file of RKE2":           {"rke2-capd", file("/etc/rancher/rke2/config.yaml", "x"), taken},
-		"a file twice": {"", file("/a", "x") + third + "path=/a" + third + "content=y",
+		"a relative path":       {"", file("opt/x", "x"), "does not match pattern"},
+		"a file of the chart":   {"", file("/etc/sysctl.d/90-cluster-init.conf", "x"), taken},
+		"a mirror of the chart": {"", mirror + file("/etc/containerd/certs.d/docker.io/hosts.toml", "x"), taken},
+		"a file of the definition": {"", file("/etc/kubernetes/patches/kubeletconfiguration0+strategic.json", "x"),
+			taken},
+		"a file of kubeadm": {"", file("/etc/kubernetes/pki/ca.crt", "x"), taken},
+		"a file of RKE2":    {"rke2-capd", file("/etc/rancher/rke2/config.yaml", "x"), taken},
+		"a file twice": {"", file("/a", "x") + second + "path=/a" + second + "content=y",
 			"files[1].path is /a, as is that of another file"},
 		"a file above":         {"", file("/opt/../etc/kubernetes/pki/ca.crt", "x"), "has a part . or .."},
 		"a path with a dot":    {"", file("/a/./b", "x"), "has a part . or .."},
 		"a path with a colon":  {"", file("/a:", "x"), "ends in a colon"},
 		"a path of cloud-init": {"", file("/a{{b}}", "x"), "does not match pattern"},
 		"an empty file":        {"", file("/a", ""), "minLength"},
-		"a file of a later user": {"kubeadm-capo", file("/a", "x") + other +
-			"owner=ops:adm,cluster.machines.users[0].name=ops", "files[0].owner names ops, a user of cluster.machines.users"},
-		"a rule that is no text in YAML": {"kubeadm-capo", "users[0].name=ops,cluster.machines.users[0].sudo=" +
+		"a file of a later user": {"kubeadm-capo", file("/a", "x") + first +
+			"owner=ops:adm,cluster.machines.users[0].name=ops", "files[0].owner names ops, a user of"},
+		"a rule with a colon and a space": {"kubeadm-capo", "users[0].name=ops,cluster.machines.users[0].sudo=" +
 			"ALL=(ALL) NOPASSWD: ALL", "sudo': 'ALL=(ALL) NOPASSWD: ALL' does not match pattern"},
 		"a rule with a comment": {"kubeadm-capo", "users[0].name=ops,cluster.machines.users[0].sudo=ALL=(ALL) ALL #x",
 			"does not match pattern"},
@@ -185,9 +198,9 @@ func TestMachineSettingsThatAreRefused(t *testing.T) {
 			"{ssh-rsa AA a: b}", "ssh_authorized_keys/0': invalid value"},
 		"a number that YAML rounds": {"", "sysctls.kernel\\.shmmax=9007199254740993", "maximum"},
 		"a large file":              {"", file("/a", strings.Repeat("a", 7681)), "files[0].content has 7681 bytes"},
-		"permissions without a zero": {"", file("/a", "x") + other + "permissions=644",
+		"permissions without a zero": {"", file("/a", "x") + first + "permissions=644",
 			"permissions': '644' does not match pattern"},
-		"a sysctl of another kernel": {"", "sysctls.kern\\.maxfiles=1", "sysctls has kern.maxfiles, which is no parameter"},
+		"a sysctl of BSD":            {"", "sysctls.kern\\.maxfiles=1", "sysctls has kern.maxfiles, which"},
 		"a sysctl with a line break": {"", "sysctls.vm\\.swappiness=1\n2", "does not match pattern"},
 		"a module with a space":      {"", "kernel_modules={a b}", "does not match pattern"},
 		"an empty command":           {"", "pre_commands[0]=", "minLength"},

@@ -26,7 +26,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// putRelease makes what install and Flux would: two components, of which the second needs the first, and the network.
+// putRelease creates what install and Flux would create: the network, a component, and a second one that depends on it.
 func putRelease(ctx, leased context.Context, t *testing.T, run *Run) {
 	t.Helper()
 	shared.Namespaces(ctx, t, "before", "earlier")
@@ -48,8 +48,8 @@ func putRelease(ctx, leased context.Context, t *testing.T, run *Run) {
 		`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"gadgets","namespace":"gadgets"}}`,
 		`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
 		"metadata":{"name":"gadgets.example.org"},"spec":{"group":"example.org","scope":"Namespaced",
-		"names":{"kind":"Gadget","listKind":"GadgetList","plural":"gadgets","singular":"gadget"},"versions":[{"name":"v1",
-		"served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",
+		"names":{"kind":"Gadget","listKind":"GadgetList","plural":"gadgets","singular":"gadget"},
+		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",
 		"x-kubernetes-preserve-unknown-fields":true}}}]}}`)...)
 	putComponent(ctx, t, "second", true, "first",
 		`{"apiVersion":"example.org/v1","kind":"Gadget","metadata":{"name":"ours","namespace":"gadgets"}}`)

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Of the sources of workload clusters one with each content is read: there may be hundreds.
+// There may be hundreds of workload clusters: status reads one of the artifacts with the same content.
 func TestArtifacts(t *testing.T) {
 	source := func(namespace, name, digest string) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "source.toolkit.fluxcd.io/v1",
@@ -29,7 +29,8 @@ func TestArtifacts(t *testing.T) {
 	for _, u := range v.artifacts() {
 		got = append(got, u.GetNamespace()+"/"+u.GetName())
 	}
-	want := []string{"flux-system/content", "flux-system/same", "team-a/one", "team-b/three", "team-c/old", "team-d/old"}
+	want := []string{"flux-system/content", "flux-system/same", "team-a/one", "team-b/three", "team-c/old",
+		"team-d/old"}
 	if !slices.Equal(got, want) {
 		t.Errorf("reads the artifacts of %v, want %v", got, want)
 	}

@@ -99,15 +99,13 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{/* What every machine has besides its definition, as JSON, in the terms of its bootstrap provider: {files: [...], commands: [...],
      fields: {...}}. The chart's own come first, then the settings of cluster.machines. */}}
 {{- define "telco-cloud-init.machineFiles" -}}
-{{- $machine := include "telco-cloud-init.chartMachine" . -}}
-{{- with include "telco-cloud-init.machineSettings" . | fromJson -}}
-{{- $all := fromJson $machine -}}
-{{- if .files -}}{{- $_ := set $all "files" (concat ($all.files | default list) .files) -}}{{- end -}}
-{{- if .commands -}}{{- $_ := set $all "commands" (concat ($all.commands | default list) .commands) -}}{{- end -}}
-{{- if .fields -}}{{- $_ := set $all "fields" (merge .fields ($all.fields | default dict)) -}}{{- end -}}
-{{- $machine = toJson $all -}}
-{{- end -}}
-{{- $machine -}}
+{{- $machine := include "telco-cloud-init.chartMachine" . | fromJson -}}
+{{- $own := include "telco-cloud-init.machineSettings" . | fromJson -}}
+{{- /* Without a setting the hash of the machines' templates stays: two empty lists would make null. */ -}}
+{{- if $own.files -}}{{- $_ := set $machine "files" (concat ($machine.files | default list) $own.files) -}}{{- end -}}
+{{- if $own.commands -}}{{- $_ := set $machine "commands" (concat ($machine.commands | default list) $own.commands) -}}{{- end -}}
+{{- if $own.fields -}}{{- $_ := set $machine "fields" (merge $own.fields ($machine.fields | default dict)) -}}{{- end -}}
+{{- toJson $machine -}}
 {{- end -}}
 
 {{/* The same without those settings. */}}

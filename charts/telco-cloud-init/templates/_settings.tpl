@@ -1,7 +1,6 @@
-{{/* What cluster.machines gives to all machines, see telco-cloud-init.machineFiles: {files, commands, fields} as JSON. Nothing is there
-     without a setting, so that the hash of the machines' templates stays. */}}
+{{/* What cluster.machines gives to all machines, see telco-cloud-init.machineFiles: {files, commands, fields} as JSON. */}}
 {{- define "telco-cloud-init.machineSettings" -}}
-{{- $machines := .Values.cluster.machines -}}
+{{- $machines := .Values.cluster.machines | default dict -}}
 {{- $files := list -}}
 {{- $commands := list -}}
 {{- $fields := dict -}}
@@ -25,7 +24,7 @@
 {{- with $machines.post_commands -}}
 {{- $_ := set $fields (get (dict "kubeadm" "postKubeadmCommands" "rke2" "postRKE2Commands") $.Values.cluster.bootstrap_provider) . -}}
 {{- end -}}
-{{- with $machines.ntp.servers -}}
+{{- with ($machines.ntp | default dict).servers -}}
 {{- $_ := set $fields (get (dict "kubeadm" "ntp" "rke2" "agentConfig/ntp") $.Values.cluster.bootstrap_provider) (dict "enabled" true "servers" .) -}}
 {{- end -}}
 {{- with $machines.users -}}
@@ -40,11 +39,7 @@
 {{- end -}}
 {{- $_ := set $fields "users" $users -}}
 {{- end -}}
-{{- $settings := dict -}}
-{{- with $files -}}{{- $_ := set $settings "files" . -}}{{- end -}}
-{{- with $commands -}}{{- $_ := set $settings "commands" . -}}{{- end -}}
-{{- with $fields -}}{{- $_ := set $settings "fields" . -}}{{- end -}}
-{{- toJson $settings -}}
+{{- dict "files" $files "commands" $commands "fields" $fields | toJson -}}
 {{- end -}}
 
 {{/* A number of YAML is a float, which would be printed as 1e+06. */}}

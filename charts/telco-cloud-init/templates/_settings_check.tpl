@@ -1,20 +1,16 @@
-{{/* The most bytes of a file: Cluster API takes 10240 of its base64. */}}
-{{- define "telco-cloud-init.mostFile" -}}7680{{- end -}}
-
 {{/* Places that something else writes: the chart, the definitions, kubeadm, RKE2 or Cluster API. */}}
 {{- define "telco-cloud-init.takenPath" -}}
-^(/etc/cluster-init\.io|/run/cluster-api|/run/kubeadm|/etc/kubernetes/pki|/var/lib/rancher/rke2/server/tls)(/|$)|^/etc/kubeadm|^/etc/rancher/rke2/(config|registries)\.yaml$|^/etc/rancher/rke2/config\.yaml\.d/(40|50)-|^/etc/kubernetes/(patches/kubeletconfiguration0\+strategic\.json|manifests/(kube-|etcd)|[a-z-]+\.conf$)|^/etc/systemd/system/(kubelet|rke2-server|rke2-agent)\.service\.d/20-cluster-api\.conf$
+^(/etc/cluster-init\.io|/run/cluster-api|/run/kubeadm|/etc/kubernetes/pki|/var/lib/rancher/rke2/server/tls)(/|$)|^/etc/kubeadm|^/etc/rancher/rke2/(config|registries)\.yaml$|^/etc/rancher/rke2/config\.yaml\.d/50-|^/etc/(sysctl|modules-load)\.d/90-cluster-init\.conf$|^/etc/kubernetes/(patches/kubeletconfiguration0\+strategic\.json|manifests/(kube-|etcd)|[a-z-]+\.conf$)|^/etc/systemd/system/(kubelet|rke2-server|rke2-agent)\.service\.d/20-cluster-api\.conf$
 {{- end -}}
 
-{{/* Settings of machines that cannot be. */}}
+{{/* Settings that no machine could have. */}}
 {{- define "telco-cloud-init.checkMachines" -}}
 {{- if include "telco-cloud-init.enabled" (dict "root" . "name" "cluster") -}}
-{{- $machines := .Values.cluster.machines -}}
+{{- $machines := .Values.cluster.machines | default dict -}}
 {{- $taken := dict -}}
 {{- range (include "telco-cloud-init.chartMachine" . | fromJson).files -}}{{- $_ := set $taken .path true -}}{{- end -}}
-{{- if $machines.sysctls -}}{{- $_ := set $taken "/etc/sysctl.d/90-cluster-init.conf" true -}}{{- end -}}
-{{- if $machines.kernel_modules -}}{{- $_ := set $taken "/etc/modules-load.d/90-cluster-init.conf" true -}}{{- end -}}
-{{- $most := include "telco-cloud-init.mostFile" . | int -}}
+{{- /* Cluster API takes 10240 bytes of base64. */ -}}
+{{- $most := 7680 -}}
 {{- $seen := dict -}}
 {{- $users := list -}}
 {{- range $machines.users -}}{{- $users = append $users .name -}}{{- end -}}
@@ -45,7 +41,7 @@
 {{- end -}}
 {{- end -}}
 {{- range include "telco-cloud-init.provider" (dict "root" . "template" "settingsRefused" "context" .) | splitList " " -}}
-{{- if or (and (eq . "users") $machines.users) (and (eq . "ntp.servers") $machines.ntp.servers) -}}
+{{- if or (and (eq . "users") $machines.users) (and (eq . "ntp.servers") ($machines.ntp | default dict).servers) -}}
 {{- printf "values/invalid: cluster.machines.%s is given, but machines of %s cannot have it\nhint: Leave it out.\n" . $.Values.cluster.infra_provider -}}
 {{- end -}}
 {{- end -}}

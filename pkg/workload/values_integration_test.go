@@ -29,6 +29,14 @@ func TestSettledValues(t *testing.T) {
 		}
 		return env
 	}
+	var stored []client.Object
+	defer func() { // other tests of this API server have values of these names, too
+		for _, o := range stored {
+			if err := shared.Client.Delete(ctx, o); client.IgnoreNotFound(err) != nil {
+				t.Error(err)
+			}
+		}
+	}()
 	store := func(env *environment.Environment) {
 		objects, err := env.Objects()
 		if err != nil {
@@ -37,9 +45,11 @@ func TestSettledValues(t *testing.T) {
 		for _, o := range []client.Object{objects.Values, objects.Secrets, objects.InfraSecrets} {
 			Key{env.ClusterNamespace(), env.ClusterName()}.label(o)
 		}
-		if err := shared.Client.ApplyAll(ctx, objects.Values, objects.Secrets, objects.InfraSecrets); err != nil {
+		made := []client.Object{objects.Values, objects.Secrets, objects.InfraSecrets}
+		if err := shared.Client.ApplyAll(ctx, made...); err != nil {
 			t.Fatal(err)
 		}
+		stored = append(stored, made...)
 	}
 	store(given(false, "proxies.https_proxy=http://u:p@proxy:3128", "cluster.registry_mirrors[0].host=docker.io",
 		"cluster.registry_mirrors[0].url=http://theirs:5000"))
@@ -63,7 +73,8 @@ func TestSettledValues(t *testing.T) {
 		values := env.Values(environment.Workload)
 		proxies, _ := values["proxies"].(map[string]any)
 		cluster, _ := values["cluster"].(map[string]any)
-		if proxies["https_proxy"] != "http://u:p@proxy:3128" || !strings.Contains(fmt.Sprint(cluster["registry_mirrors"]), "http://mine:5000") ||
+		if proxies["https_proxy"] != "http://u:p@proxy:3128" ||
+			!strings.Contains(fmt.Sprint(cluster["registry_mirrors"]), "http://mine:5000") ||
 			values["secret_fingerprint_key"] == "" {
 			t.Errorf("%v, %v", proxies, cluster["registry_mirrors"])
 		}

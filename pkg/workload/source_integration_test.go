@@ -38,10 +38,12 @@ func TestCopySource(t *testing.T) {
 		Data: map[string][]byte{"password": []byte("p")}}
 	key := Key{"team-d", "shop"}
 	shared.Create(ctx, t, own, repository)
+	defer shared.Remove(ctx, t, own, repository)
 	if _, err := copySource(ctx, shared.Client, key); !apierrors.IsNotFound(err) {
 		t.Errorf("without its Secret: %v", err)
 	}
 	shared.Create(ctx, t, login)
+	defer shared.Remove(ctx, t, login)
 	got, err := copySource(ctx, shared.Client, key)
 	if err != nil {
 		t.Fatal(err)
