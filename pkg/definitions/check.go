@@ -102,9 +102,11 @@ func CheckUsed(content fs.FS, at string) (hashed bool, err error) {
 	return false, differs([]string{at}, corrected)
 }
 
-// fits reports whether the chart's entry matches a definition. An earlier chart's entry has no commands to compare.
+// fits reports whether the chart's entry matches a definition. An earlier chart's entry has no commands or lists to
+// compare.
 func (d Definition) fits(want Definition) bool {
-	return d.Templates == want.Templates && (d.hashOnly || slices.Equal(d.Commands, want.Commands))
+	return d.Templates == want.Templates && (d.hashOnly || slices.Equal(d.Commands, want.Commands)) &&
+		(d.Lists == nil || maps.EqualFunc(d.Lists, want.Lists, slices.Equal))
 }
 
 // differs is the error about definitions that do not match the chart's entries. want is what the chart must contain.

@@ -28,6 +28,9 @@ type Definition struct {
 	Templates string `json:"templates"`
 	// Commands are the kinds with a list of commands, to which the chart adds.
 	Commands []string `json:"commands,omitempty"`
+	// Lists are all lists in the machines' configuration by kind, as paths below that configuration. The chart adds to
+	// one that is there, and creates any other.
+	Lists map[string][]string `json:"lists,omitempty"`
 
 	hashOnly bool // from an earlier chart, which has only the hash
 }
@@ -76,8 +79,12 @@ func read(content fs.FS, at string) (d Definition, found bool, err error) {
 		return Definition{}, false, fmt.Errorf("read a cluster definition: %w", err)
 	}
 	slices.Sort(r.commands)
+	for kind, lists := range r.lists {
+		slices.Sort(lists)
+		r.lists[kind] = slices.Compact(lists)
+	}
 	templates := fmt.Sprintf("%x", r.hash.Sum(nil))[:16]
-	return Definition{Templates: templates, Commands: slices.Compact(r.commands)}, r.found, nil
+	return Definition{Templates: templates, Commands: slices.Compact(r.commands), Lists: r.lists}, r.found, nil
 }
 
 // Encode returns the content of File.
@@ -101,6 +108,7 @@ type reader struct {
 	hash     hash.Hash
 	found    bool
 	commands []string
+	lists    map[string][]string
 	seen     map[string]bool // targets outside of the folder that were read
 }
 
@@ -146,6 +154,7 @@ func (r *reader) document(at, file string, text []byte) error {
 	if isKustomization(file) {
 		return r.kustomization(at, file, object)
 	}
+	r.addLists(kind, object)
 	for _, at := range [][]string{{"spec", "kubeadmConfigSpec"}, {"spec", "template", "spec"}, {"spec"}} {
 		for _, field := range []string{"preKubeadmCommands", "preRKE2Commands"} {
 			if _, has := nested(object, at...)[field]; has {
@@ -158,6 +167,35 @@ func (r *reader) document(at, file string, text []byte) error {
 	}
 	r.found = true
 	return r.add(object)
+}
+
+// addLists adds the lists of an object that configures machines.
+func (r *reader) addLists(kind string, object map[string]any) {
+	at, configures := map[string][]string{
+		"KubeadmControlPlane": {"spec", "kubeadmConfigSpec"}, "KubeadmConfigTemplate": {"spec", "template", "spec"},
+		"RKE2ControlPlane": {"spec"}, "RKE2ConfigTemplate": {"spec", "template", "spec"},
+	}[kind]
+	if !configures {
+		return
+	}
+	if r.lists == nil {
+		r.lists = map[string][]string{}
+	}
+	r.lists[kind] = append(r.lists[kind], listsOf(nested(object, at...), "")...)
+}
+
+// listsOf returns the paths of all lists in an object, but not of those in lists.
+func listsOf(object map[string]any, at string) []string {
+	var lists []string
+	for field, value := range object {
+		switch value := value.(type) {
+		case []any:
+			lists = append(lists, path.Join(at, field))
+		case map[string]any:
+			lists = append(lists, listsOf(value, path.Join(at, field))...)
+		}
+	}
+	return lists
 }
 
 func (r *reader) add(object any) error {

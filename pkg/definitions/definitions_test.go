@@ -1,6 +1,8 @@
 package definitions_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -195,8 +197,10 @@ func TestCheckUsed(t *testing.T) {
 		"together with a missing one":   {at, `{"` + at + `": ` + good + `, "./gone": ` + stale + `}`, false, true},
 		"together with a stale one": {at, `{"` + at + `": ` + good + `, "` + own + `": ` + stale + `}`, false,
 			true},
-		"stale":                          {at, `{"` + at + `": ` + stale + `}`, true, false},
-		"other commands":                 {at, `{"` + at + `": ` + other + `}`, true, false},
+		"stale":          {at, `{"` + at + `": ` + stale + `}`, true, false},
+		"other commands": {at, `{"` + at + `": ` + other + `}`, true, false},
+		"other lists": {at, `{"` + at + `": ` + strings.Replace(good, "}", `, "lists": {"X": ["a"]}}`, 1) + `}`, true,
+			false},
 		"not named":                      {at, `{}`, true, false},
 		"no file":                        {at, "", true, false},
 		"no JSON":                        {at, "x", true, false},
@@ -246,4 +250,32 @@ func mustDecode(t *testing.T, text string) definitions.Definitions {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// Lists are known by their paths below the configuration of machines, whatever else is in an object.
+func TestLists(t *testing.T) {
+	const controlPlane = `
+kind: KubeadmControlPlane
+spec:
+  others: [1]
+  kubeadmConfigSpec:
+    clusterConfiguration: {apiServer: {certSANs: [a]}, scheduler: {extraArgs: "${LIST}"}}
+    files: [{path: /a, content: [b]}]
+---
+kind: RKE2ConfigTemplate
+spec: {template: {spec: {agentConfig: {kubelet: {extraArgs: []}}}}}
+---
+kind: RKE2ConfigTemplate
+spec: {template: {spec: {files: [], agentConfig: {kubelet: {extraArgs: [a]}}}}}
+`
+	all, err := definitions.Of(fstest.MapFS{
+		"kustomize-components/cluster/x/a.yaml": &fstest.MapFile{Data: []byte(controlPlane)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{"KubeadmControlPlane": {"clusterConfiguration/apiServer/certSANs", "files"},
+		"RKE2ConfigTemplate": {"agentConfig/kubelet/extraArgs", "files"}}
+	if got := all[at].Lists; !maps.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("%v, want %v", got, want)
+	}
 }
