@@ -58,7 +58,7 @@ func violations(schema *jsonschema.Schema, values map[string]any) ([]violation, 
 	if !errors.As(err, &invalid) {
 		return nil, fmt.Errorf("check the values with %s: %w", SchemaFile, err)
 	}
-	found := flatten(invalid)
+	found := flatten(invalid, values)
 	slices.SortFunc(found, compareViolations)
 	return found, nil
 }
@@ -68,28 +68,54 @@ func compareViolations(a, b violation) int {
 	return strings.Compare(a.pointer+a.message(), b.pointer+b.message())
 }
 
-// flatten returns the objections without the headings that group them.
-func flatten(e *jsonschema.ValidationError) []violation {
+// flatten returns the objections to values without the headings that group them.
+func flatten(e *jsonschema.ValidationError, values map[string]any) []violation {
 	switch e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
 		var found []violation
 		for _, cause := range e.Causes {
-			found = append(found, flatten(cause)...)
+			found = append(found, flatten(cause, values)...)
 		}
 		return found
 	}
 	if unknown, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
 		slices.Sort(unknown.Properties)
 	}
-	v := violation{pointer: pointerOf(e.InstanceLocation), kinds: []jsonschema.ErrorKind{e.ErrorKind}}
+	at := e.InstanceLocation
+	if name, ok := e.ErrorKind.(*kind.PropertyNames); ok {
+		// The library (v6.0.3) overwrites the place of a name while it goes on.
+		_, path, _ := strings.Cut(e.SchemaURL, "#/")
+		at, _ = placeOfName(values, strings.Split(path, "/"), name.Property)
+	}
+	v := violation{pointer: pointerOf(at), kinds: []jsonschema.ErrorKind{e.ErrorKind}}
 	for _, cause := range e.Causes {
-		alternatives := flatten(cause)
+		alternatives := flatten(cause, values)
 		slices.SortFunc(alternatives, compareViolations)
 		for _, alternative := range alternatives {
 			v.kinds = append(v.kinds, alternative.kinds...)
 		}
 	}
 	return []violation{v}
+}
+
+// placeOfName returns the path of the first map with a name, of those that a path in the schema leads to.
+func placeOfName(values any, schema []string, name string) (keys []string, found bool) {
+	object, _ := values.(map[string]any)
+	switch schema[0] {
+	case "propertyNames":
+		_, found = object[name]
+		return nil, found
+	case "properties":
+		keys, found = placeOfName(object[schema[1]], schema[2:], name)
+		return append([]string{schema[1]}, keys...), found
+	case "additionalProperties":
+		for _, key := range sortedKeys(object) {
+			if keys, found = placeOfName(object[key], schema[1:], name); found {
+				return append([]string{key}, keys...), true
+			}
+		}
+	}
+	return nil, false // the schema has no such place
 }
 
 // pointerOf returns a JSON pointer as RFC 6901 writes it.
