@@ -3,7 +3,11 @@
 package e2e
 
 import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
 	"maps"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -16,11 +20,20 @@ func machineSettings() map[string]any {
 		"pre_commands": []any{"test -e /opt/e2e/file && test ! -e /etc/kubernetes/kubelet.conf && " +
 			"touch /opt/e2e/before"},
 		"post_commands": []any{"test -e /etc/kubernetes/kubelet.conf && touch /opt/e2e/after"},
-		"sysctls":       map[string]any{"net.core.somaxconn": 4095}}}}
+		"sysctls":       map[string]any{"net.core.somaxconn": 4095}},
+		"kubernetes": map[string]any{
+			"api_server":   map[string]any{"extra_args": map[string]any{"event-ttl": "2h0m0s"}},
+			"kubelet":      map[string]any{"extra_args": map[string]any{"max-pods": 99}},
+			"cert_sans":    []any{"api.e2e.example.org"},
+			"audit_policy": map[string]any{"rules": []any{map[string]any{"level": "Metadata"}}},
+			"encryption_at_rest": map[string]any{"keys": []any{map[string]any{"name": "e2e",
+				"secret": base64.StdEncoding.EncodeToString([]byte(strings.Repeat("key!", 8)))}}},
+			"admission": map[string]any{"pod_security": map[string]any{"enforce": "baseline"}},
+		}}}
 }
 
-// TestMatrixMachines gives machines files, commands and kernel parameters: those of a management cluster by
-// cloud-config, and those of a workload cluster by Ignition.
+// TestMatrixMachines gives machines files, commands and kernel parameters, and the control plane its settings: those of
+// a management cluster by cloud-config, and those of a workload cluster by Ignition.
 func TestMatrixMachines(t *testing.T) {
 	l := newLab(t)
 	l.needBundle(t)
@@ -32,6 +45,7 @@ func TestMatrixMachines(t *testing.T) {
 	}
 	l.management(t).managesItself(t)
 	hasMachineSettings(t, controlPlane(t, l.name))
+	hasKubernetesSettings(t, controlPlane(t, l.name))
 	in, own := []string{"--in", l.name}, workloadName+"/"+workloadName
 	apply := append([]string{"workload", "apply"}, l.workloadDefinition("--values", settings, "--set",
 		"cluster.bootstrap_format=ignition")...)
@@ -40,6 +54,7 @@ func TestMatrixMachines(t *testing.T) {
 	}
 	l.hasReadyNode(t, own)
 	hasMachineSettings(t, controlPlane(t, workloadName))
+	hasKubernetesSettings(t, controlPlane(t, workloadName))
 	l.deleteWorkload(t, own, in)
 	cleanup(t, l)
 }
@@ -56,5 +71,38 @@ func hasMachineSettings(t *testing.T, machine string) {
 		"sysctl": "4095"}
 	if !maps.Equal(got, want) {
 		t.Errorf("%s has %v, want %v", machine, got, want)
+	}
+}
+
+// hasKubernetesSettings sees machineSettings in a control plane.
+func hasKubernetesSettings(t *testing.T, machine string) {
+	t.Helper()
+	const kubectl = "KUBECONFIG=/etc/kubernetes/admin.conf kubectl "
+	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"e2e"},"spec":{"hostNetwork":true,` +
+		`"containers":[{"name":"a","image":"a"}]}}`
+	argument := func(process, text string) string {
+		return "tr '\\0' '\\n' </proc/$(pgrep -ox " + process + ")/cmdline | grep -x -- " + text
+	}
+	for name, command := range map[string]string{
+		"the audit log": `grep -m1 '"resource":"secrets"' /var/log/kubernetes/audit/audit.log`,
+		"an encrypted Secret": kubectl + "create secret generic e2e --from-literal=text=readable-$((40+2)) && " +
+			kubectl + "get secret e2e -o 'jsonpath={.data.text}' | base64 -d | grep -x readable-42 && " +
+			"! grep -rqa readable-42 /var/lib/etcd/member && grep -rqa k8s:enc:secretbox:v1:e2e: /var/lib/etcd/member",
+		"an argument of the API server": argument("kube-apiserver", "--event-ttl=2h0m0s"),
+		"an argument of kubelet":        argument("kubelet", "--max-pods=99"),
+		"pod security":                  "echo '" + pod + "' | " + kubectl + "create -f - 2>&1 | grep 'violates PodSecurity'",
+	} {
+		if out, err := exec.CommandContext(t.Context(), "docker", "exec", machine, "sh", "-c",
+			command).CombinedOutput(); err != nil {
+			t.Errorf("%s lacks %s: %v: %s", machine, name, err, out)
+		}
+	}
+	block, _ := pem.Decode([]byte(docker(t, "exec", machine, "cat", "/etc/kubernetes/pki/apiserver.crt")))
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := certificate.VerifyHostname("api.e2e.example.org"); err != nil {
+		t.Errorf("the certificate of %s: %v", machine, err)
 	}
 }

@@ -93,6 +93,9 @@ func takesAway(c Change, before, after Cluster) string {
 			return "Kubernetes cannot go back to an older version"
 		}
 	}
+	if strings.HasPrefix(c.Key, encryptionPath) {
+		return unreadable(before, after)
+	}
 	if pool, is := strings.CutPrefix(strings.TrimSuffix(c.Key, ".replicas"), "cluster.workers."); is {
 		old, had := before.Workers[pool]
 		if kept, has := after.Workers[pool]; had && has {

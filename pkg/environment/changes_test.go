@@ -2,6 +2,7 @@ package environment_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,6 +53,23 @@ func TestChanges(t *testing.T) {
 		"an older Kubernetes": {after: []string{"cluster.kubernetes_version=v1.35.9"},
 			want:      []string{`cluster.kubernetes_version: "v1.36.4" -> "v1.35.9"`},
 			takesAway: []string{"cluster.kubernetes_version"}},
+		"a key that Secrets are encrypted with": {before: keys("a", "b"), after: keys("b"),
+			want:      []string{"cluster.kubernetes.encryption_at_rest.keys: changed"},
+			takesAway: []string{"cluster.kubernetes.encryption_at_rest.keys"}},
+		"a first key that old machines do not have": {before: keys("a"), after: keys("b", "a"),
+			want:      []string{"cluster.kubernetes.encryption_at_rest.keys: changed"},
+			takesAway: []string{"cluster.kubernetes.encryption_at_rest.keys"}},
+		"a key at the end": {before: keys("a"), after: keys("a", "b"),
+			want: []string{"cluster.kubernetes.encryption_at_rest.keys: changed"}},
+		"a key that they have comes first": {before: keys("a", "b"), after: keys("b", "a"),
+			want: []string{"cluster.kubernetes.encryption_at_rest.keys: changed"}},
+		"another algorithm": {before: keys("a"),
+			after:     append(keys("a"), "cluster.kubernetes.encryption_at_rest.provider=aescbc"),
+			want:      []string{`cluster.kubernetes.encryption_at_rest.provider: "secretbox" -> "aescbc"`},
+			takesAway: []string{"cluster.kubernetes.encryption_at_rest.provider"}},
+		"a key of RKE2": {name: "rke2-capd", after: keys("a"),
+			want:      []string{"cluster.kubernetes.encryption_at_rest.keys: changed"},
+			takesAway: []string{"cluster.kubernetes.encryption_at_rest.keys"}},
 		"another namespace": {after: []string{"cluster.namespace=other"},
 			want: []string{`cluster.namespace: "management" -> "other"`}, takesAway: []string{"cluster.namespace"}},
 		"another format": {after: []string{"cluster.bootstrap_format=ignition"},
@@ -185,4 +203,14 @@ func TestOlder(t *testing.T) {
 			t.Errorf("Older(%q, %q) is %v", tc.a, tc.b, got)
 		}
 	}
+}
+
+// keys sets keys that encrypt Secrets, each with its name in it.
+func keys(names ...string) []string {
+	var sets []string
+	for i, name := range names {
+		at := "cluster.kubernetes.encryption_at_rest.keys[" + strconv.Itoa(i) + "]."
+		sets = append(sets, at+"name="+name, at+"secret="+strings.Replace(encryptionKey, "A", name, 1))
+	}
+	return sets
 }

@@ -299,7 +299,7 @@ func TestPasswordsOfProxiesAreInSecretsOnly(t *testing.T) {
 			t.Errorf("%s: the proxy of controllers is %q (%v)", name, got, err)
 		}
 		all := rendered(t, env)
-		files, _, _ := unstructured.NestedStringMap(find(t, all, "Secret", machineProxies).Object, "stringData")
+		files, _, _ := unstructured.NestedStringMap(find(t, all, "Secret", "telco-cloud-init-machine-proxies").Object, "stringData")
 		if len(files) == 0 {
 			t.Errorf("%s: machines have no proxy", name)
 		}

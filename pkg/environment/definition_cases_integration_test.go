@@ -41,6 +41,7 @@ func definitionCases(t *testing.T) map[string]environment.Options {
 	for _, name := range []string{"kubeadm-capd", "rke2-capd", "kubeadm-capo", "rke2-capo", "kubeadm-capa"} {
 		cases[name+" with pools"] = withPools(t, name)
 		cases[name+" with settings of machines"] = withSettings(t, name)
+		cases[name+" with settings of Kubernetes"] = withKubernetes(t, name)
 	}
 	for _, name := range []string{"kubeadm-capd", "kubeadm-capo"} {
 		cases[name+" with pools and Ignition"] = withPools(t, name, "cluster.bootstrap_format=ignition")

@@ -122,6 +122,8 @@ var forms = map[string]string{
 	"cluster.machines.files.0.path": "/opt/%s", "cluster.machines.files.0.permissions": "0640",
 	"cluster.machines.users.0.shell":                 "/bin/%s",
 	"cluster.machines.users.0.ssh_authorized_keys.0": "ssh-ed25519 AAAA %s",
+	"cluster.kubernetes.oidc.issuer_url":             "https://%s.example.org", "cluster.kubernetes.oidc.ca": caCert,
+	"cluster.kubernetes.encryption_at_rest.keys.0.secret": encryptionKey,
 }
 
 // apart are strings of the schema that are no source here: keys of maps are, or templates, or text for Flux, which the
@@ -142,6 +144,10 @@ var samples = map[string][]string{
 	"cluster.worker.annotations": {"example.org/note"}, "cluster.worker.labels": {"example.org/site"},
 	"cluster.workers": {"gpu"}, "cluster.workers.gpu.annotations": {"example.org/note"},
 	"cluster.workers.gpu.labels": {"example.org/gpu"}, "cluster.machines.sysctls": {"net.core.somaxconn"},
+	"cluster.kubernetes.api_server.extra_args":         {"event-ttl"},
+	"cluster.kubernetes.controller_manager.extra_args": {"profiling"},
+	"cluster.kubernetes.scheduler.extra_args":          {"profiling"},
+	"cluster.kubernetes.kubelet.extra_args":            {"max-pods"},
 }
 
 // sources are all values of the schema that are text.
@@ -150,7 +156,9 @@ func sources(t *testing.T) []source {
 	var found []source
 	visitSchema(t, func(path []string, at map[string]any) {
 		name := strings.Join(path, ".")
-		if at["type"] != "string" || slices.ContainsFunc(apart, func(a string) bool { return matches(a, name) }) {
+		types, _ := at["type"].([]any)
+		isText := at["type"] == "string" || slices.Contains(types, any("string"))
+		if !isText || slices.ContainsFunc(apart, func(a string) bool { return matches(a, name) }) {
 			return
 		}
 		s := source{path: path, form: "%s", word: fmt.Sprintf("ordinary%02dx", len(found))}

@@ -17,6 +17,7 @@ const (
 	templateHash             = "TEMPLATE_HASH"
 	controlPlaneTemplateHash = "CONTROL_PLANE_TEMPLATE_HASH"
 	workerTemplateHash       = "WORKER_TEMPLATE_HASH"
+	controlPlaneSettingsHash = "CONTROL_PLANE_SETTINGS_HASH" // of cluster.kubernetes; no manifest has it
 )
 
 // Templates are what identifies the machine templates of each role: if it differs, the machines of that role are
@@ -73,6 +74,9 @@ func TemplatesOf(variables map[string]string) Templates {
 	}
 	// A control plane is also replaced for these, with the same template.
 	t.ControlPlane += " " + variables["CONTROL_PLANE_TAINTS"]
+	if settings := variables[controlPlaneSettingsHash]; settings != "" {
+		t.ControlPlane += " " + settings
+	}
 	return t
 }
 

@@ -32,6 +32,7 @@ cluster:
   worker: {replicas: 1, taints: [{effect: NoExecute}]}
   workers: {gpu: {replicas: 1, taints: [{effect: NoSchedule}]}}
   aws: {image_lookup_base_os: flatcar}
+  kubernetes: {audit_policy: {rules: [{level: Metadata}]}, admission: {pod_security: {enforce: baseline}}}
   openstack:
     root_volume: {size: 9}
     server_groups: {control_plane: anti-affinity, worker: affinity}
@@ -149,6 +150,11 @@ func leaves(objects []*unstructured.Unstructured) map[string]leaf {
 				if decoded, err := base64.StdEncoding.DecodeString(content); err == nil {
 					typed = maps.Clone(typed)
 					typed["content"] = string(decoded)
+					var object map[string]any // JSON escapes text
+					file, _ := typed["path"].(string)
+					if strings.HasSuffix(file, ".json") && json.Unmarshal(decoded, &object) == nil {
+						typed["content"] = object
+					}
 				}
 			}
 			for key, nested := range typed {
@@ -242,8 +248,8 @@ func (s scenario) render(t *testing.T, env *environment.Environment, f *flux.Kus
 	return all, nil
 }
 
-// machineProxies is the Secret with the files of machines that have proxies in them. Flux fills in nothing of it.
-const machineProxies = "telco-cloud-init-machine-proxies"
+// forMachines matches Secrets with files of machines: the proxies, and the keys for Secrets. Flux fills in nothing.
+var forMachines = regexp.MustCompile(`^telco-cloud-init-machine-(proxies$|encryption-)`)
 
 // withoutText is what the chart renders without what is text for Flux to fill in, which is seen where it is filled in.
 func withoutText(t *testing.T, rendered []*unstructured.Unstructured) []*unstructured.Unstructured {
@@ -260,7 +266,8 @@ func withoutText(t *testing.T, rendered []*unstructured.Unstructured) []*unstruc
 		unstructured.RemoveNestedField(object.Object, "spec", "postBuild")
 		unstructured.RemoveNestedField(object.Object, "spec", "patches")
 		name := object.GetName()
-		if object.GetKind() == "Secret" && strings.HasPrefix(name, "telco-cloud-init-") && name != machineProxies {
+		if object.GetKind() == "Secret" && strings.HasPrefix(name, "telco-cloud-init-") &&
+			!forMachines.MatchString(name) {
 			unstructured.RemoveNestedField(object.Object, "stringData")
 		}
 		out = append(out, object)

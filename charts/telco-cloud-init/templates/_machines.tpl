@@ -20,10 +20,11 @@ true
 {{- end -}}
 {{- end -}}
 
-{{/* {patches: [...]} as JSON: fields of all machines, which a user's patch may change, and a list for commands where the definition has none. The
-     API takes no empty list of kubeadm's commands, so definitions have none. */}}
+{{/* {patches: [...]} as JSON: fields of all machines, which a user's patch may change, and lists that the definition has not. The API takes no empty
+     lists of kubeadm, so definitions have none. */}}
 {{- define "telco-cloud-init.machineFields" -}}
 {{- $machine := include "telco-cloud-init.machineFiles" . | fromJson -}}
+{{- $settings := include "telco-cloud-init.kubernetesSettings" . | fromJson -}}
 {{- $patches := list -}}
 {{- range $kind, $prefix := include "telco-cloud-init.machineKinds" . | fromJson -}}
 {{- $operations := list -}}
@@ -36,6 +37,9 @@ true
 {{- if $operations -}}
 {{- $patches = append $patches (include "telco-cloud-init.patch" (dict "target" (dict "kind" $kind) "operations" $operations) | fromJson) -}}
 {{- end -}}
+{{- with include "telco-cloud-init.kubernetesFields" (dict "root" $ "kind" $kind "settings" (get $settings $kind | default dict)) | fromJson -}}
+{{- $patches = append $patches . -}}
+{{- end -}}
 {{- end -}}
 {{- dict "patches" $patches | toJson -}}
 {{- end -}}
@@ -43,12 +47,14 @@ true
 {{/* {patches: [...]} as JSON: files of all machines after those of the definition and of the user, and commands before theirs. */}}
 {{- define "telco-cloud-init.machineLists" -}}
 {{- $machine := include "telco-cloud-init.machineFiles" . | fromJson -}}
+{{- $settings := include "telco-cloud-init.kubernetesSettings" . | fromJson -}}
 {{- $patches := list -}}
 {{- range $kind, $prefix := include "telco-cloud-init.machineKinds" . | fromJson -}}
 {{- $operations := list -}}
 {{- range $machine.files -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/files/-" $prefix) "value" .) -}}
 {{- end -}}
+{{- $operations = concat $operations (include "telco-cloud-init.kubernetesLists" (dict "root" $ "kind" $kind "prefix" $prefix "settings" (get $settings $kind | default dict)) | fromJsonArray) -}}
 {{- range reverse ($machine.commands | default list) -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s/0" $prefix (include "telco-cloud-init.commandsField" $)) "value" .) -}}
 {{- end -}}

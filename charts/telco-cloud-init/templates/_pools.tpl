@@ -42,12 +42,14 @@
 {{- with (include "telco-cloud-init.poolLabels" . | fromJson).registered -}}{{- $_ := set $machine "labels" . -}}{{- end -}}
 {{- with $pool.taints -}}{{- $_ := set $machine "taints" . -}}{{- end -}}
 {{- with $pool.flavor -}}{{- $_ := set $machine "flavor" . -}}{{- end -}}
+{{- with include "telco-cloud-init.kubeletArguments" .root | fromJsonArray -}}{{- $_ := set $machine "kubelet" . -}}{{- end -}}
 {{- toJson $machine -}}
 {{- end -}}
 
 {{/* .variables of the component cluster, with those of a pool, as JSON. */}}
 {{- define "telco-cloud-init.poolVariables" -}}
 {{- $variables := .variables -}}
+{{- with include "telco-cloud-init.controlPlaneSettings" .root -}}{{- $_ := set $variables "CONTROL_PLANE_SETTINGS_HASH" . -}}{{- end -}}
 {{- $pool := include "telco-cloud-init.pool" . | fromJson -}}
 {{- $machine := include "telco-cloud-init.poolMachine" . | fromJson -}}
 {{- if kindIs "invalid" $pool.replicas -}}

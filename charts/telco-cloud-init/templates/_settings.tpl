@@ -15,7 +15,7 @@
 {{- end -}}
 {{- with $machines.sysctls -}}
 {{- $lines := list -}}
-{{- range $name, $value := . -}}{{- $lines = append $lines (printf "%s = %s" $name (include "telco-cloud-init.sysctlValue" $value)) -}}{{- end -}}
+{{- range $name, $value := . -}}{{- $lines = append $lines (printf "%s = %s" $name (include "telco-cloud-init.settingText" $value)) -}}{{- end -}}
 {{- $path := "/etc/sysctl.d/90-cluster-init.conf" -}}
 {{- $files = append $files (dict "path" $path "owner" "root:root" "permissions" "0644" "content" (printf "%s\n" (join "\n" $lines))) -}}
 {{- $commands = append $commands (printf "sysctl -p %s || exit 1" $path) -}}
@@ -43,6 +43,6 @@
 {{- end -}}
 
 {{/* A number of YAML is a float, which would be printed as 1e+06. */}}
-{{- define "telco-cloud-init.sysctlValue" -}}
+{{- define "telco-cloud-init.settingText" -}}
 {{- ternary (int64 . | toString) (toString .) (kindIs "float64" .) -}}
 {{- end -}}

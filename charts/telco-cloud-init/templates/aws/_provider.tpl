@@ -76,6 +76,8 @@
 
 {{- define "telco-cloud-init.capa.ignitionRefused" -}}{{- end -}}
 
+{{- define "telco-cloud-init.capa.kubeletArguments" -}}cloud-provider{{- end -}}
+
 {{- define "telco-cloud-init.capa.settingsRefused" -}}{{- end -}}
 
 {{- define "telco-cloud-init.capa.rke2Commands" -}}{}{{- end -}}

@@ -43,6 +43,8 @@
 
 {{- define "telco-cloud-init.capo.ignitionRefused" -}}{{- end -}}
 
+{{- define "telco-cloud-init.capo.kubeletArguments" -}}cloud-provider node-ip provider-id{{- end -}}
+
 {{- define "telco-cloud-init.capo.settingsRefused" -}}{{- end -}}
 
 {{- define "telco-cloud-init.capo.rke2Commands" -}}{}{{- end -}}
