@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/cluster-api/util/secret"
 )
 
 // machineSettings are settings of machines that can be seen in a container. net.core.somaxconn is the container's own.
@@ -47,14 +49,21 @@ func TestMatrixMachines(t *testing.T) {
 	hasMachineSettings(t, controlPlane(t, l.name))
 	hasKubernetesSettings(t, controlPlane(t, l.name))
 	in, own := []string{"--in", l.name}, workloadName+"/"+workloadName
-	apply := append([]string{"workload", "apply"}, l.workloadDefinition("--values", settings, "--set",
-		"cluster.bootstrap_format=ignition")...)
+	authority := newAuthority(t)
+	authorities := valuesFile(t, map[string]any{"cluster": map[string]any{
+		"certificate_authorities": authority.values()}})
+	apply := append([]string{"workload", "apply"}, l.workloadDefinition("--values", settings, "--values", authorities,
+		"--set", "cluster.bootstrap_format=ignition")...)
 	if code, _ := l.run(t, apply...); code != 0 {
 		t.Fatalf("workload apply ended with %d", code)
 	}
 	l.hasReadyNode(t, own)
 	hasMachineSettings(t, controlPlane(t, workloadName))
 	hasKubernetesSettings(t, controlPlane(t, workloadName))
+	if ca := docker(t, "exec", controlPlane(t, workloadName), "cat", "/etc/kubernetes/pki/ca.crt"); strings.TrimSpace(
+		ca) != strings.TrimSpace(string(authority.GetByPurpose(secret.ClusterCA).KeyPair.Cert)) {
+		t.Errorf("the workload cluster has another authority: %s", ca)
+	}
 	l.deleteWorkload(t, own, in)
 	cleanup(t, l)
 }
@@ -80,23 +89,15 @@ func hasKubernetesSettings(t *testing.T, machine string) {
 	const kubectl = "KUBECONFIG=/etc/kubernetes/admin.conf kubectl "
 	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"e2e"},"spec":{"hostNetwork":true,` +
 		`"containers":[{"name":"a","image":"a"}]}}`
-	argument := func(process, text string) string {
-		return "tr '\\0' '\\n' </proc/$(pgrep -ox " + process + ")/cmdline | grep -x -- " + text
-	}
-	for name, command := range map[string]string{
+	hasArguments(t, machine)
+	has(t, machine, map[string]string{
 		"the audit log": `grep -m1 '"resource":"secrets"' /var/log/kubernetes/audit/audit.log`,
 		"an encrypted Secret": kubectl + "create secret generic e2e --from-literal=text=readable-$((40+2)) && " +
 			kubectl + "get secret e2e -o 'jsonpath={.data.text}' | base64 -d | grep -x readable-42 && " +
 			"! grep -rqa readable-42 /var/lib/etcd/member && grep -rqa k8s:enc:secretbox:v1:e2e: /var/lib/etcd/member",
-		"an argument of the API server": argument("kube-apiserver", "--event-ttl=2h0m0s"),
-		"an argument of kubelet":        argument("kubelet", "--max-pods=99"),
-		"pod security":                  "echo '" + pod + "' | " + kubectl + "create -f - 2>&1 | grep 'violates PodSecurity'",
-	} {
-		if out, err := exec.CommandContext(t.Context(), "docker", "exec", machine, "sh", "-c",
-			command).CombinedOutput(); err != nil {
-			t.Errorf("%s lacks %s: %v: %s", machine, name, err, out)
-		}
-	}
+		"pod security": "echo '" + pod + "' | " + kubectl +
+			"create -f - 2>&1 | grep 'violates PodSecurity'",
+	})
 	block, _ := pem.Decode([]byte(docker(t, "exec", machine, "cat", "/etc/kubernetes/pki/apiserver.crt")))
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
@@ -104,5 +105,26 @@ func hasKubernetesSettings(t *testing.T, machine string) {
 	}
 	if err := certificate.VerifyHostname("api.e2e.example.org"); err != nil {
 		t.Errorf("the certificate of %s: %v", machine, err)
+	}
+}
+
+// hasArguments sees the arguments of machineSettings in a control plane.
+func hasArguments(t *testing.T, machine string) {
+	t.Helper()
+	argument := func(process, text string) string {
+		return "tr '\\0' '\\n' </proc/$(pgrep -ox " + process + ")/cmdline | grep -x -- " + text
+	}
+	has(t, machine, map[string]string{"an argument of the API server": argument("kube-apiserver", "--event-ttl=2h0m0s"),
+		"an argument of kubelet": argument("kubelet", "--max-pods=99")})
+}
+
+// has runs commands in a machine, each for what is missing if it fails.
+func has(t *testing.T, machine string, commands map[string]string) {
+	t.Helper()
+	for name, command := range commands {
+		if out, err := exec.CommandContext(t.Context(), "docker", "exec", machine, "sh", "-c",
+			command).CombinedOutput(); err != nil {
+			t.Errorf("%s lacks %s: %v: %s", machine, name, err, out)
+		}
 	}
 }

@@ -45,7 +45,8 @@ const restoredWorkload = "shop"
 
 // TestPivotRestore has a management cluster lose its definition and that of its workload cluster, and another one
 // adopt the machines of both from a signed backup, by `restore` that is killed with SIGKILL at ten instants. No
-// machine and no node is recreated, also not by the release of the workload cluster. Then `down` deletes all.
+// machine and no node is recreated, also not by the release of the workload cluster. The lost cluster has authorities of
+// its own, and keys for Secrets: they go along. Then `down` deletes all.
 func TestPivotRestore(t *testing.T) {
 	const rescue = "rescue"
 	l := newLab(t)
@@ -55,7 +56,9 @@ func TestPivotRestore(t *testing.T) {
 		l.run(t, append([]string{"cleanup", environmentName, "--yes", "--force", rescue}, elsewhere...)...)
 	})
 	begun := time.Now()
-	if code, _ := l.run(t, "up", environmentName, "--bundle", l.bundle); code != 0 {
+	own := newAuthority(t)
+	if code, _ := l.run(t, "up", environmentName, "--bundle", l.bundle, "--values",
+		valuesFile(t, ownKeys(own))); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
 	up := time.Since(begun)
@@ -68,6 +71,8 @@ func TestPivotRestore(t *testing.T) {
 		t.Fatalf("backup ended with %d", code)
 	}
 	made, workload, lost := first{}, first{}, l.management(t)
+	own.isIn(t, lost, l.name)
+	own.verifiesFile(t, l.kubeconfig(l.name))
 	made.unchanged(t, l.name)
 	workload.unchanged(t, restoredWorkload)
 	nodes := lost.nodes(t)
@@ -111,6 +116,7 @@ func TestPivotRestore(t *testing.T) {
 	}
 	made.unchanged(t, l.name)
 	sameNodes(t, nodes, lost.nodes(t))
+	own.isIn(t, connect(t, l.kubeconfig(rescue)), l.name)
 	// Its release is there, was applied, and has changed nothing.
 	soonWithout(t, func(t *testing.T) []string {
 		code, out := l.run(t, "workload", "status", workloadName+"/"+restoredWorkload, "--in", environmentName,

@@ -34,7 +34,7 @@ func TestMatrixProxy(t *testing.T) {
 	const password = "pr0xy-s3cret"
 	address := "http://tester:" + password + "@" + expose(t, proxy)
 	up := []string{"up", environmentName, "--bundle", l.bundle, "--set", "proxies.http_proxy=" + address, "--set",
-		"proxies.https_proxy=" + address}
+		"proxies.https_proxy=" + address, "--values", valuesFile(t, machineSettings())}
 	looked := false
 	e := l.signalAt(t, os.Interrupt, func(e event.Event) bool {
 		if e.Type == event.PhaseStarted && e.Phase == "management-flux" && !looked {
@@ -49,6 +49,7 @@ func TestMatrixProxy(t *testing.T) {
 	}
 	management := l.management(t)
 	l.built(t, management)
+	hasMachineSettings(t, controlPlane(t, l.name))
 	for _, machine := range machines(t) {
 		pullsThrough(t, machine, address)
 	}

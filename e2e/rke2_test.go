@@ -33,14 +33,19 @@ func TestMatrixRebootRKE2(t *testing.T) {
 }
 
 // TestMatrixRKE2 grows a cluster of one server to three and an agent, and then replaces every machine, by what manages
-// itself after the pivot.
+// itself after the pivot. Its machines have settings.
 func TestMatrixRKE2(t *testing.T) {
 	l := newLabFor(t, rke2Name)
 	cleanBefore(t, l)
-	up := []string{"up", rke2Name, "--bundle", l.bundle}
+	up := []string{"up", rke2Name, "--bundle", l.bundle, "--values", valuesFile(t, rke2Settings())}
 	if code, _ := l.run(t, up...); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
+	server := controlPlane(t, rke2Name)
+	hasMachineSettings(t, server)
+	hasArguments(t, server)
+	has(t, server, map[string]string{
+		"a name in the certificate": "grep api.e2e.example.org /etc/rancher/rke2/config.yaml"})
 	management := l.management(t)
 	before := boots(t, rke2Name)
 	up = append(up, "--set", "cluster.control_plane.replicas=3", "--set", "cluster.worker.replicas=1")
@@ -77,6 +82,16 @@ func TestMatrixRKE2(t *testing.T) {
 		management.bootstrapped(t)
 	})
 	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
+}
+
+// rke2Settings are machineSettings without those that RKE2's stand-in does not have.
+func rke2Settings() map[string]any {
+	values := machineSettings()
+	kubernetes := values["cluster"].(map[string]any)["kubernetes"].(map[string]any)
+	for _, key := range []string{"audit_policy", "encryption_at_rest", "admission"} {
+		delete(kubernetes, key)
+	}
+	return values
 }
 
 // boot is what changes when a machine is made or bootstrapped again: bootstrapping writes the configuration again, and

@@ -93,8 +93,11 @@ func takesAway(c Change, before, after Cluster) string {
 			return "Kubernetes cannot go back to an older version"
 		}
 	}
+	if strings.HasPrefix(c.Key, authoritiesPath) {
+		return "the certificates of machines and users are made by the former authority: nothing would trust another"
+	}
 	if strings.HasPrefix(c.Key, encryptionPath) {
-		return unreadable(before, after)
+		return after.Kubernetes.EncryptionAtRest.unreadable(before.Kubernetes.EncryptionAtRest)
 	}
 	if pool, is := strings.CutPrefix(strings.TrimSuffix(c.Key, ".replicas"), "cluster.workers."); is {
 		old, had := before.Workers[pool]

@@ -1,9 +1,14 @@
 package environment
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
-// encryptionPath is where the values have an EncryptionAtRest.
-const encryptionPath = "cluster.kubernetes.encryption_at_rest"
+const (
+	encryptionPath   = "cluster.kubernetes.encryption_at_rest" // where the values have an EncryptionAtRest
+	encryptionSecret = "telco-cloud-init-machine-encryption-"  // the chart's name without its fingerprint
+)
 
 // Kubernetes are settings of the control plane, as far as the code needs them.
 type Kubernetes struct {
@@ -12,29 +17,67 @@ type Kubernetes struct {
 
 // EncryptionAtRest is the encryption of Secrets in etcd. Without keys there is none, or RKE2's own.
 type EncryptionAtRest struct {
-	Provider    string          `json:"provider"`     // the algorithm
-	Keys        []EncryptionKey `json:"keys"`         // the first one encrypts, all decrypt
-	DecryptOnly bool            `json:"decrypt_only"` // no key encrypts
+	Provider string          `json:"provider"` // the algorithm
+	Keys     []EncryptionKey `json:"keys"`     // all decrypt
 }
 
 // EncryptionKey is one of the keys.
 type EncryptionKey struct {
-	Name   string `json:"name"`
-	Secret string `json:"secret"` // base64
+	Name        string `json:"name"`
+	Secret      string `json:"secret"`       // base64
+	DecryptOnly bool   `json:"decrypt_only"` // the first other key encrypts
 }
 
 // unreadable returns which Secrets a change of the encryption makes unreadable. Empty means none.
-func unreadable(before, after Cluster) string {
-	old, kept := before.Kubernetes.EncryptionAtRest, after.Kubernetes.EncryptionAtRest
-	lost := slices.ContainsFunc(old.Keys, func(k EncryptionKey) bool { return !slices.Contains(kept.Keys, k) })
-	switch {
-	case before.BootstrapProvider == "rke2":
-		return "RKE2 keeps the key that it has encrypted Secrets with, and new machines have another one"
-	case lost || len(old.Keys) > 0 && old.Provider != kept.Provider:
+func (e EncryptionAtRest) unreadable(before EncryptionAtRest) string {
+	lost := slices.ContainsFunc(before.Keys, func(k EncryptionKey) bool { return !e.has(k) })
+	if lost || len(before.Keys) > 0 && before.Provider != e.Provider {
 		return "the API server cannot read Secrets that are encrypted with a key that it no longer has"
-	case len(kept.Keys) > 0 && !kept.DecryptOnly && !slices.Contains(old.Keys, kept.Keys[0]):
+	}
+	encrypting := slices.IndexFunc(e.Keys, func(k EncryptionKey) bool { return !k.DecryptOnly })
+	if encrypting >= 0 && !before.has(e.Keys[encrypting]) {
 		return "while machines are replaced, the old ones cannot read Secrets that are encrypted with a key that they " +
-			"do not have: first add the key at the end, or with decrypt_only"
+			"do not have: first add the key with decrypt_only"
 	}
 	return ""
+}
+
+// has reports whether a key is one of the keys, whatever it is used for.
+func (e EncryptionAtRest) has(key EncryptionKey) bool {
+	return slices.ContainsFunc(e.Keys, func(k EncryptionKey) bool {
+		return k.Name == key.Name && k.Secret == key.Secret
+	})
+}
+
+// EncryptionSecret returns the name of the Secret from which machines get the keys that a cluster was last given in
+// these objects. Empty means that there are none.
+func (e *Environment) EncryptionSecret(given Objects) (string, error) {
+	last, err := given.documents()
+	if err != nil {
+		return "", err
+	}
+	before := *e
+	before.settle(last)
+	before.schema, before.rendered = nil, nil
+	before.chart = e.chart.Only(func(template string) bool {
+		return isNamedTemplates(template) || template == "templates/machine-secrets.yaml"
+	})
+	objects, err := before.Render(e.lasting(), nil)
+	if err != nil {
+		return "", err
+	}
+	for _, object := range objects {
+		if IsEncryptionSecret(object.GetName()) {
+			return object.GetName(), nil
+		}
+	}
+	return "", nil
+}
+
+// IsEncryptionSecret reports whether a Secret of this name has keys for Secrets.
+func IsEncryptionSecret(name string) bool { return strings.Contains(name, encryptionSecret) }
+
+// ChangesEncryption reports whether one of the changes is about the encryption of Secrets.
+func ChangesEncryption(changes []Change) bool {
+	return slices.ContainsFunc(changes, func(c Change) bool { return strings.HasPrefix(c.Key, encryptionPath) })
 }

@@ -124,6 +124,7 @@ var forms = map[string]string{
 	"cluster.machines.users.0.ssh_authorized_keys.0": "ssh-ed25519 AAAA %s",
 	"cluster.kubernetes.oidc.issuer_url":             "https://%s.example.org", "cluster.kubernetes.oidc.ca": caCert,
 	"cluster.kubernetes.encryption_at_rest.keys.0.secret": encryptionKey,
+	"cluster.kubernetes.cert_sans.0":                      "%s.example.org",
 }
 
 // apart are strings of the schema that are no source here: keys of maps are, or templates, or text for Flux, which the
@@ -134,7 +135,9 @@ var apart = []string{
 	"components.own.controllers.*", "components.own.dependsOn.*", "components.own.substitute.*",
 	"git_repo_templates.group.ref.*", "git_repo_templates.group.auth.*",
 	"git_repo_templates.own.auth.ssh_private_key", "git_repo_templates.own.auth.known_hosts", // for ssh
-	"components.own.chart.*", // see TestValuesOfAChart: a component has either a repository or a chart
+	"cluster.kubernetes.audit_policy.rules.0.nonResourceURLs.*", // not next to resources
+	"cluster.certificate_authorities.*",                         // see TestAuthorities: they fit together
+	"components.own.chart.*",                                    // see TestValuesOfAChart: a component has either a repository or a chart
 }
 
 // samples are keys in maps that have any.

@@ -41,6 +41,9 @@ func withKubernetes(t *testing.T, name string, sets ...string) environment.Optio
 	t.Helper()
 	at := folder(t, map[string]string{"kubernetes.yaml": kubernetes})
 	sets = append([]string{"cluster.kubernetes.oidc.ca=" + caCert, "secret_fingerprint_key=key"}, sets...)
+	if strings.HasPrefix(name, "rke2") { // it has its own
+		sets = append(sets, "cluster.kubernetes.encryption_at_rest.keys=null")
+	}
 	return environment.Options{Name: name, Variables: variables(allVariables()), Sets: sets,
 		ValuesFiles: []string{filepath.Join(at, "kubernetes.yaml")}}
 }
@@ -168,17 +171,14 @@ func hasFilesOfAPIServer(t *testing.T, kind string, spec map[string]any) {
 	for name, want := range map[string]string{
 		"audit-policy.json": `"omitStages":["RequestReceived"],"rules":[{"level":"Metadata",` +
 			`"resources":[{"group":"","resources":["secrets"]}]}]`,
-		"admission.json": `"exemptions":{"namespaces":["kube-system","legacy"]}`,
+		"admission.json": `"legacy"]}`,
 		"oidc-ca.pem":    "BEGIN CERTIFICATE",
 	} {
 		if !strings.Contains(files[folder+name], want) {
 			t.Errorf("%s has %s as %q, want %q", kind, name, files[folder+name], want)
 		}
 	}
-	secret := files[folder+"encryption.json"]
 	if rke2 {
-		secret, _, _ = unstructured.NestedString(spec, "serverConfig", "secretsEncryption",
-			"encryptionKeySecret", "name")
 		mounts, _, _ := unstructured.NestedStringMap(spec, "serverConfig", "kubeAPIServer", "extraMounts")
 		admission, _, _ := unstructured.NestedString(spec, "agentConfig", "podSecurityAdmissionConfigFile")
 		audit := files["/etc/rancher/rke2/config.yaml.d/50-audit.yaml"]
@@ -194,51 +194,61 @@ func hasFilesOfAPIServer(t *testing.T, kind string, spec map[string]any) {
 				t.Errorf("the API server has the volumes %s", text)
 			}
 		}
-	}
-	if !strings.HasPrefix(secret, "telco-cloud-init-machine-encryption-") || strings.HasSuffix(secret, "unknown") {
-		t.Errorf("%s has its keys from the Secret %q", kind, secret)
+		secret := files[folder+"encryption.json"]
+		if !strings.HasPrefix(secret, "telco-cloud-init-machine-encryption-") || strings.HasSuffix(secret, "unknown") {
+			t.Errorf("%s has its keys from the Secret %q", kind, secret)
+		}
 	}
 }
 
-// The keys are in a Secret next to the cluster, in each cluster that makes its machines, and nowhere else.
+// The keys are in a Secret next to the cluster, in each cluster that makes its machines, and nowhere else. Those that
+// encrypt come first.
 func TestEncryptionKeys(t *testing.T) {
-	for name, want := range map[string]string{
-		"kubeadm-capd": `{"apiVersion":"apiserver.config.k8s.io/v1","kind":"EncryptionConfiguration","resources":[` +
-			`{"providers":[{"secretbox":{"keys":[{"name":"one","secret":"` + encryptionKey + `"}]}},{"identity":{}}],` +
-			`"resources":["secrets"]}]}`,
-		"rke2-capo": encryptionKey,
+	const at = "cluster.kubernetes.encryption_at_rest.keys"
+	second := []string{at + "[1].name=two", at + "[1].secret=" + encryptionKey}
+	const one = `{"name":"one","secret":"` + encryptionKey + `"}`
+	const two = `{"name":"two","secret":"` + encryptionKey + `"}`
+	names := map[string]bool{}
+	for name, tc := range map[string]struct {
+		sets []string
+		want string
+	}{
+		"one key": {nil, `[{"secretbox":{"keys":[` + one + `]}},{"identity":{}}]`},
+		"one that decrypts": {[]string{at + "[0].decrypt_only=true"},
+			`[{"identity":{}},{"secretbox":{"keys":[` + one + `]}}]`},
+		"two keys": {second, `[{"secretbox":{"keys":[` + one + `,` + two + `]}},{"identity":{}}]`},
+		"the second encrypts": {append(second, at+"[0].decrypt_only=true"),
+			`[{"secretbox":{"keys":[` + two + `,` + one + `]}},{"identity":{}}]`},
+		"another algorithm": {[]string{"cluster.kubernetes.encryption_at_rest.provider=aescbc"},
+			`[{"aescbc":{"keys":[` + one + `]}},{"identity":{}}]`},
 	} {
+		env := load(t, withKubernetes(t, "kubeadm-capd", tc.sets...))
+		spec := configurations(t, env)["KubeadmControlPlane"]
+		refers := contentOfFiles(spec)["/etc/kubernetes/cluster-init/encryption.json"]
 		for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
-			rendered, err := load(t, withKubernetes(t, name)).Render(phase, nil)
+			rendered, err := env.Render(phase, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := 0
+			var found []string
 			for _, o := range rendered {
 				text, _ := o.MarshalJSON()
-				if !strings.Contains(string(text), encryptionKey) {
-					continue
-				}
-				found++
-				data, _, _ := unstructured.NestedString(o.Object, "stringData", "encryption.json")
-				key, _, _ := unstructured.NestedString(o.Object, "data", "encryptionKey")
-				if o.GetKind() != "Secret" || o.GetNamespace() != "management" || data+key != want {
-					t.Errorf("%s has the key in %s %s", phase, o.GetKind(), o.GetName())
+				if strings.Contains(string(text), encryptionKey) {
+					found = append(found, o.GetKind()+" "+o.GetName())
+					data, _, _ := unstructured.NestedString(o.Object, "stringData", "encryption.json")
+					if !strings.Contains(data, `"providers":`+tc.want) || o.GetNamespace() != "management" {
+						t.Errorf("%s: %s has %s", name, phase, data)
+					}
+					names[o.GetName()] = true
 				}
 			}
-			if found != 1 {
-				t.Errorf("%s has the key in %d objects", phase, found)
+			if !slices.Equal(found, []string{"Secret " + refers}) {
+				t.Errorf("%s: %s has the keys in %q, and machines refer to %s", name, phase, found, refers)
 			}
 		}
 	}
-	secret := func(sets ...string) string {
-		all := configurations(t, load(t, withKubernetes(t, "kubeadm-capd", sets...)))
-		return contentOfFiles(all["KubeadmControlPlane"])["/etc/kubernetes/cluster-init/encryption.json"]
-	}
-	if first := secret(); first == secret("cluster.kubernetes.encryption_at_rest.keys[0].secret="+
-		strings.Replace(encryptionKey, "AAEC", "BAEC", 1)) || first == secret(
-		"cluster.kubernetes.encryption_at_rest.decrypt_only=true") {
-		t.Error("another key leaves the machines as they are")
+	if len(names) != 5 {
+		t.Errorf("other keys leave the machines as they are: %v", names)
 	}
 }
 
@@ -301,11 +311,20 @@ func TestKubernetesSettingsThatAreRefused(t *testing.T) {
 			"additional properties 'user'"},
 		"a long policy": {"", "audit_policy.rules[0].level=None" + and + "audit_policy.rules[0].users={" +
 			strings.Repeat("a", 8000) + "}", "audit-policy.json, which is too large"},
-		"a short key": {"", fmt.Sprintf(key, 0, "a", "AAEC"), "keys/0/secret': invalid value"},
-		"a key twice": {"", one + and + two, "keys has a twice"},
-		"two keys of RKE2": {"rke2-capd", one + and + fmt.Sprintf(key, 1, "b", encryptionKey),
-			"a second key, which RKE2's provider does not have"},
-		"no key that decrypts":     {"", "encryption_at_rest.decrypt_only=true", "but there are no keys"},
+		"a short key":   {"", fmt.Sprintf(key, 0, "a", "AAEC"), "keys/0/secret': invalid value"},
+		"a key twice":   {"", one + and + two, "keys has a twice"},
+		"a key of RKE2": {"rke2-capd", one, "but RKE2 encrypts Secrets with a key of its own"},
+		"a file that the API server does not see": {"", "api_server.extra_args.audit-webhook-config-file=/a",
+			"audit-webhook-config-file with a file, which the component's pod does not see"},
+		"another login": {"", "api_server.extra_args.authentication-config=/a",
+			"which cluster.kubernetes.oidc stands for"},
+		"another issuer of tokens": {"", "api_server.extra_args.service-account-issuer=https://a", taken},
+		"one address for all":      {"", "kubelet.extra_args.node-ip=10.0.0.1", taken},
+		"a rule for two sorts": {"", "audit_policy.rules[0].level=None" + and + "audit_policy.rules[0].namespaces={a}" +
+			and + "audit_policy.rules[0].nonResourceURLs={/a}", "rules[0] has nonResourceURLs next to"},
+		"exempt from nothing": {"", "admission.pod_security.exempt_namespaces={a}",
+			"exempt_namespaces, but no level"},
+		"a name without a part":    {"", "cert_sans={a..b}", "does not match pattern"},
 		"an issuer without TLS":    {"", "oidc.issuer_url=http://a" + and + "oidc.client_id=a", "does not match pattern"},
 		"an issuer without client": {"", "oidc.issuer_url=https://a", "issuer_url is given without client_id"},
 		"a client without issuer":  {"", "oidc.client_id=a", "oidc is given without issuer_url"},

@@ -40,7 +40,8 @@ type Cluster struct {
 	ServiceCIDR     string           `json:"service_cidr"`
 	RegistryMirrors []RegistryMirror `json:"registry_mirrors"`
 
-	Kubernetes Kubernetes `json:"kubernetes"`
+	Kubernetes  Kubernetes  `json:"kubernetes"`
+	Authorities Authorities `json:"certificate_authorities"`
 
 	// TrustedCAs are certificates (PEM) that machines trust in addition to those of their image.
 	TrustedCAs string `json:"trusted_cas"`

@@ -52,7 +52,7 @@ func scenarios() []scenario {
 				"cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
 		{"rke2-capd", "cluster: {kubernetes_version: v1.36.4+rke2r1}",
 			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.docker_socket",
-				"cluster.machines.users", "cluster.machines.ntp",
+				"cluster.machines.users", "cluster.machines.ntp", "cluster.kubernetes.encryption_at_rest",
 				own + "username", own + "password", "cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
 		{"kubeadm-capo", "components: {cinder-csi: {enabled: true}}",
 			[]string{at + "network", at + "subnet", at + "router", at + "api_server.fixed_ip",
@@ -60,7 +60,7 @@ func scenarios() []scenario {
 		{"rke2-capo", "{cluster: {kubernetes_version: v1.36.4+rke2r1, openstack: {api_server: {mode: fixed-ip}}}, " +
 			"components: {cinder-csi: {enabled: true}}}",
 			[]string{at + "dns_nameservers", at + "api_server.floating_ip", at + "api_server.allowed_cidrs",
-				"cluster.machines.users"}},
+				"cluster.machines.users", "cluster.kubernetes.encryption_at_rest"}},
 		{"kubeadm-capa", "cluster: {bootstrap_format: ignition}",
 			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.image",
 				"cluster.worker.flavor", "cluster.workers.gpu.flavor"}},

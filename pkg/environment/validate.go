@@ -2,6 +2,7 @@ package environment
 
 import (
 	"regexp"
+	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
@@ -21,7 +22,7 @@ func (e *Environment) validate() error {
 		schema = fault.Join(schema, e.checkSchema(e.settled[phase]))
 	}
 	before := fault.Join(e.checkNames(), schema)
-	after := fault.Join(e.checkNetworks(), e.checkMirrors(), e.checkProxies())
+	after := fault.Join(e.checkNetworks(), e.checkMirrors(), e.checkProxies(), e.checkAuthorities(time.Now()))
 	var all map[Phase]rendering
 	var failed, chart error
 	if before == nil && after == nil {

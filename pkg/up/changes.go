@@ -73,6 +73,9 @@ func (c changes) compare(ctx context.Context, o clusters.Observation, v verdict,
 	}
 	reportChanges(slices.Concat(valueChanges, downgrades), report)
 	if machines.built {
+		if err := rollout.RefuseUnfinishedKeys(ctx, authority, applied, last, valueChanges); err != nil {
+			return nil, err
+		}
 		if err := machines.reportReplaced(ctx, authority, applied, report); err != nil {
 			return nil, err
 		}

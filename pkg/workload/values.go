@@ -45,6 +45,9 @@ func (c Cluster) settle(ctx context.Context) (settled, error) {
 		if s.changes, err = s.environment.Changes(last); err != nil {
 			return s, fmt.Errorf("compare with the last applied values of workload cluster %s: %w", c.Key(), err)
 		}
+		if err := rollout.RefuseUnfinishedKeys(ctx, c.Management, s.environment, last, s.changes); err != nil {
+			return s, err
+		}
 	}
 	s.environment, err = s.environment.WithFingerprintKey()
 	return s, err

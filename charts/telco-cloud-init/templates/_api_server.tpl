@@ -54,15 +54,10 @@
 {{/* The keys are in a Secret, see machine-secrets.yaml: machines get them with the rest of their configuration. */}}
 {{- define "telco-cloud-init.encryption" -}}
 {{- if (.kubernetes.encryption_at_rest | default dict).keys -}}
-{{- $secret := include "telco-cloud-init.encryptionSecret" .root -}}
-{{- if .rke2 -}}
-{{- dict "fields" (dict "serverConfig/secretsEncryption" (dict "provider" (.kubernetes.encryption_at_rest.provider | default "secretbox")
-  "encryptionKeySecret" (dict "name" $secret "namespace" .root.Values.cluster.namespace))) | toJson -}}
-{{- else -}}
 {{- $path := printf "%s/encryption.json" .folder -}}
 {{- dict "arguments" (dict "encryption-provider-config" $path)
-  "files" (list (dict "path" $path "owner" "root:root" "permissions" "0600" "contentFrom" (dict "secret" (dict "name" $secret "key" "encryption.json")))) | toJson -}}
-{{- end -}}
+  "files" (list (dict "path" $path "owner" "root:root" "permissions" "0600" "contentFrom" (dict
+    "secret" (dict "name" (include "telco-cloud-init.encryptionSecret" .root) "key" "encryption.json")))) | toJson -}}
 {{- end -}}
 {{- end -}}
 
@@ -99,7 +94,8 @@
 {{- with get $security $mode -}}{{- $_ := set $defaults $mode . -}}{{- $_ := set $defaults (printf "%s-version" $mode) "latest" -}}{{- end -}}
 {{- end -}}
 {{- if $defaults -}}
-{{- $exempt := concat (list "kube-system") ($security.exempt_namespaces | default list) | uniq -}}
+{{- /* The last two are those of RKE2's Calico. */ -}}
+{{- $exempt := concat (ternary (list "kube-system" "tigera-operator" "calico-system") (list "kube-system") $.rke2) ($security.exempt_namespaces | default list) | uniq -}}
 {{- $configuration := dict "apiVersion" "pod-security.admission.config.k8s.io/v1" "kind" "PodSecurityConfiguration"
   "defaults" $defaults "exemptions" (dict "namespaces" $exempt) -}}
 {{- $path := printf "%s/admission.json" $.folder -}}
@@ -118,17 +114,21 @@
 
 {{/* The name of the Secret with the keys. It changes with them: only so the control plane is replaced. */}}
 {{- define "telco-cloud-init.encryptionSecret" -}}
-{{- $encryption := .Values.cluster.kubernetes.encryption_at_rest -}}
-{{- printf "%s-%s" (include "telco-cloud-init.called" (dict "root" . "name" "telco-cloud-init-machine-encryption")) (include "telco-cloud-init.fingerprint" (dict "root" . "text" (toJson $encryption))) -}}
+{{- $text := include "telco-cloud-init.encryptionConfiguration" . -}}
+{{- printf "%s-%s" (include "telco-cloud-init.called" (dict "root" . "name" "telco-cloud-init-machine-encryption")) (include "telco-cloud-init.fingerprint" (dict "root" . "text" $text)) -}}
 {{- end -}}
 
-{{/* Kubernetes' EncryptionConfiguration. What is not encrypted yet can be read too, so identity is always in it. */}}
+{{/* Kubernetes' EncryptionConfiguration. The first provider encrypts, with its first key; identity leaves Secrets in clear. */}}
 {{- define "telco-cloud-init.encryptionConfiguration" -}}
 {{- $encryption := .Values.cluster.kubernetes.encryption_at_rest -}}
-{{- $keys := list -}}
-{{- range $encryption.keys -}}{{- $keys = append $keys (dict "name" .name "secret" .secret) -}}{{- end -}}
-{{- $providers := list (dict ($encryption.provider | default "secretbox") (dict "keys" $keys)) (dict "identity" dict) -}}
-{{- if $encryption.decrypt_only -}}{{- $providers = reverse $providers -}}{{- end -}}
+{{- $encrypt := list -}}
+{{- $decrypt := list -}}
+{{- range $encryption.keys -}}
+{{- $key := dict "name" .name "secret" .secret -}}
+{{- if .decrypt_only -}}{{- $decrypt = append $decrypt $key -}}{{- else -}}{{- $encrypt = append $encrypt $key -}}{{- end -}}
+{{- end -}}
+{{- $providers := list (dict ($encryption.provider | default "secretbox") (dict "keys" (concat $encrypt $decrypt))) (dict "identity" dict) -}}
+{{- if not $encrypt -}}{{- $providers = reverse $providers -}}{{- end -}}
 {{- dict "apiVersion" "apiserver.config.k8s.io/v1" "kind" "EncryptionConfiguration"
   "resources" (list (dict "resources" (list "secrets") "providers" $providers)) | toJson -}}
 {{- end -}}

@@ -1,17 +1,17 @@
 {{/* Arguments that something else sets, by component: the chart, the definitions, kubeadm, RKE2 or Cluster API. */}}
 {{- define "telco-cloud-init.takenArguments" -}}
-{{- $both := "authentication-kubeconfig|authorization-kubeconfig|kubeconfig|leader-elect" -}}
+{{- $both := "authentication-kubeconfig|authorization-kubeconfig|bind-address|client-ca-file|config|kubeconfig|leader-elect|requestheader-.*|secure-port|tls-(cert|private-key)-file" -}}
 {{- dict
-  "api_server" "advertise-address|allow-privileged|anonymous-auth|authorization-(mode|config)|client-ca-file|enable-bootstrap-token-auth|etcd-.*|kubelet-client-.*|proxy-client-.*|requestheader-.*|secure-port|service-account-(key|signing-key)-file|service-cluster-ip-range|storage-backend|tls-(cert|private-key)-file"
-  "controller_manager" (printf "%s|allocate-node-cidrs|cloud-provider|cluster-(cidr|name)|cluster-signing-.*|client-ca-file|controllers|requestheader-.*|root-ca-file|service-account-private-key-file|service-cluster-ip-range|use-service-account-credentials" $both)
+  "api_server" "advertise-address|allow-privileged|anonymous-auth|api-audiences|authorization-(mode|config)|bind-address|client-ca-file|egress-selector-config-file|enable-bootstrap-token-auth|etcd-.*|kubelet-(certificate-authority|client-.*|preferred-address-types)|proxy-client-.*|requestheader-.*|secure-port|service-account-(issuer|jwks-uri|key-file|signing-key-file)|service-cluster-ip-range|storage-backend|tls-(cert|private-key)-file"
+  "controller_manager" (printf "%s|allocate-node-cidrs|cloud-provider|cluster-(cidr|name)|cluster-signing-.*|controllers|root-ca-file|service-account-private-key-file|service-cluster-ip-range|use-service-account-credentials" $both)
   "scheduler" $both
-  "kubelet" "bootstrap-kubeconfig|cert-dir|client-ca-file|config|config-dir|container-runtime-endpoint|fail-cgroupv1|hostname-override|image-credential-provider-.*|kubeconfig|node-labels|pod-manifest-path|register-node|register-with-taints|root-dir"
+  "kubelet" "address|bootstrap-kubeconfig|cert-dir|client-ca-file|cloud-provider|cluster-(dns|domain)|config|config-dir|container-runtime-endpoint|fail-cgroupv1|hostname-override|image-credential-provider-.*|kubeconfig|node-ip|node-labels|pod-manifest-path|provider-id|register-node|register-with-taints|root-dir"
 | toJson -}}
 {{- end -}}
 
 {{/* Settings of cluster.kubernetes that stand for arguments of the API server. */}}
 {{- define "telco-cloud-init.settingOfArgument" -}}
-{{- range $setting, $arguments := dict "audit_policy" "audit-(policy-file|log-path)" "encryption_at_rest" "encryption-provider-config.*" "oidc" "oidc-.*" "admission" "(en|dis)able-admission-plugins|admission-control-config-file" -}}
+{{- range $setting, $arguments := dict "audit_policy" "audit-(policy-file|log-path)" "encryption_at_rest" "encryption-provider-config.*" "oidc" "oidc-.*|authentication-config" "admission" "(en|dis)able-admission-plugins|admission-control-config-file" -}}
 {{- if regexMatch (printf "^(%s)$" $arguments) $.name -}}{{- $setting -}}{{- end -}}
 {{- end -}}
 {{- end -}}
@@ -23,7 +23,7 @@
 {{- $taken := include "telco-cloud-init.takenArguments" . | fromJson -}}
 {{- $provider := include "telco-cloud-init.provider" (dict "root" . "template" "kubeletArguments" "context" .) | splitList " " -}}
 {{- range $component, $names := $taken -}}
-{{- range $name, $_ := (get $kubernetes $component | default dict).extra_args -}}
+{{- range $name, $value := (get $kubernetes $component | default dict).extra_args -}}
 {{- $at := printf "cluster.kubernetes.%s.extra_args" $component -}}
 {{- $setting := "" -}}
 {{- if eq $component "api_server" -}}{{- $setting = include "telco-cloud-init.settingOfArgument" (dict "name" $name) -}}{{- end -}}
@@ -31,6 +31,8 @@
 {{- printf "values/invalid: %s has %s, which cluster.kubernetes.%s stands for\nhint: Use that.\n" $at $name $setting -}}
 {{- else if or (regexMatch (printf "^(%s)$" $names) $name) (and (eq $component "kubelet") (has $name $provider)) -}}
 {{- printf "values/invalid: %s has %s, which cluster-init or the bootstrap provider sets\nhint: Leave it out.\n" $at $name -}}
+{{- else if and (ne $component "kubelet") (eq $.Values.cluster.bootstrap_provider "kubeadm") (regexMatch "^/" (toString $value)) -}}
+{{- printf "values/invalid: %s has %s with a file, which the component's pod does not see\nhint: Leave it out, or write a definition of your own with extraVolumes.\n" $at $name -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -55,7 +57,16 @@
 {{- if and (not $oidc.issuer_url) (or $oidc.client_id $oidc.ca $oidc.username_claim $oidc.username_prefix $oidc.groups_claim $oidc.groups_prefix) -}}
 {{- "values/invalid: cluster.kubernetes.oidc is given without issuer_url\nhint: Set both issuer_url and client_id.\n" -}}
 {{- end -}}
+{{- range $i, $rule := (.kubernetes.audit_policy | default dict).rules -}}
+{{- if and .nonResourceURLs (or .resources .namespaces) -}}
+{{- printf "values/invalid: cluster.kubernetes.audit_policy.rules[%d] has nonResourceURLs next to resources or namespaces\nhint: Write two rules.\n" $i -}}
+{{- end -}}
+{{- end -}}
 {{- $admission := .kubernetes.admission | default dict -}}
+{{- $security := $admission.pod_security | default dict -}}
+{{- if and $security.exempt_namespaces (not (or $security.enforce $security.audit $security.warn)) -}}
+{{- "values/invalid: cluster.kubernetes.admission.pod_security has exempt_namespaces, but no level\nhint: Set enforce, audit or warn.\n" -}}
+{{- end -}}
 {{- range $admission.disabled_plugins -}}
 {{- if or (has . ($admission.plugins | default list)) (eq . "NodeRestriction") (and (eq . "PodSecurity") $admission.pod_security) -}}
 {{- printf "values/invalid: cluster.kubernetes.admission.disabled_plugins has %s, which is needed\nhint: Leave it out.\n" . -}}
@@ -69,10 +80,7 @@
 {{- end -}}
 {{- $names = append $names .name -}}
 {{- end -}}
-{{- if and $encryption.decrypt_only (not $names) -}}
-{{- "values/invalid: cluster.kubernetes.encryption_at_rest.decrypt_only is true, but there are no keys\nhint: Give the keys, or leave it out.\n" -}}
-{{- end -}}
-{{- if and .rke2 (or $encryption.decrypt_only (gt (len $names) 1)) -}}
-{{- "values/invalid: cluster.kubernetes.encryption_at_rest has decrypt_only or a second key, which RKE2's provider does not have\nhint: Give one key, and use `rke2 secrets-encrypt` on a machine to change it.\n" -}}
+{{- if and .rke2 $names -}}
+{{- "values/invalid: cluster.kubernetes.encryption_at_rest is given, but RKE2 encrypts Secrets with a key of its own\nhint: Leave it out.\n" -}}
 {{- end -}}
 {{- end -}}

@@ -76,7 +76,7 @@
 
 {{- define "telco-cloud-init.capa.ignitionRefused" -}}{{- end -}}
 
-{{- define "telco-cloud-init.capa.kubeletArguments" -}}cloud-provider{{- end -}}
+{{- define "telco-cloud-init.capa.kubeletArguments" -}}{{- end -}}
 
 {{- define "telco-cloud-init.capa.settingsRefused" -}}{{- end -}}
 

@@ -43,7 +43,7 @@
 
 {{- define "telco-cloud-init.capo.ignitionRefused" -}}{{- end -}}
 
-{{- define "telco-cloud-init.capo.kubeletArguments" -}}cloud-provider node-ip provider-id{{- end -}}
+{{- define "telco-cloud-init.capo.kubeletArguments" -}}{{- end -}}
 
 {{- define "telco-cloud-init.capo.settingsRefused" -}}{{- end -}}
 

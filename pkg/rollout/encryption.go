@@ -1,0 +1,48 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// RefuseUnfinishedKeys returns an error if changes of the values concern the keys that encrypt Secrets, and a
+// control-plane machine does not have the keys of the last values yet. It could not read what others would encrypt. The
+// cluster c has the machines' configuration.
+func RefuseUnfinishedKeys(ctx context.Context, c *kube.Cluster, env *environment.Environment, last environment.Objects,
+	changes []environment.Change) error {
+	if !environment.ChangesEncryption(changes) {
+		return nil
+	}
+	const again = "Run the same command again when they can be read."
+	want, err := env.EncryptionSecret(last)
+	if err != nil {
+		return fault.Wrap(fmt.Errorf("read the last keys of Secrets: %w", err), fault.ChangeRefused,
+			"Use the last keys again.")
+	}
+	machines, err := capi.ControlPlaneSecrets(ctx, c, env.ClusterNamespace(), env.ClusterName())
+	if err != nil {
+		return fault.Wrap(fmt.Errorf("read which keys of Secrets the control-plane machines have: %w", err),
+			fault.ClusterUnreachable, again)
+	}
+	var without []string
+	for _, name := range slices.Sorted(maps.Keys(machines)) {
+		keys := slices.DeleteFunc(machines[name], func(s string) bool { return !environment.IsEncryptionSecret(s) })
+		if strings.Join(keys, " ") != want {
+			without = append(without, name)
+		}
+	}
+	if len(without) == 0 {
+		return nil
+	}
+	return fault.New(fault.ChangeRefused, fmt.Sprintf("cluster.kubernetes.encryption_at_rest changes, but machines do "+
+		"not have the keys of the last run yet: %s", strings.Join(without, ", ")),
+		"Nothing was changed. Run with the last values until the control plane is replaced, then make this change.")
+}
