@@ -32,7 +32,8 @@ type kubeadmConfig struct {
 func ControlPlaneSecrets(ctx context.Context, c client.Reader, namespace, cluster string) (map[string][]string,
 	error) {
 	configs, err := list[kubeadmConfig](ctx, c, kubeadmConfigKind, client.InNamespace(namespace),
-		client.MatchingLabels{clusterv1.ClusterNameLabel: cluster}, client.HasLabels{clusterv1.MachineControlPlaneLabel})
+		client.MatchingLabels{clusterv1.ClusterNameLabel: cluster},
+		client.HasLabels{clusterv1.MachineControlPlaneLabel})
 	if err != nil {
 		return nil, err
 	}
