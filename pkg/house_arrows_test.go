@@ -95,7 +95,7 @@ var arrows = map[string]rule{
 		"content is made of files and of what their addresses serve, and published in a registry"},
 	"readiness": {[]string{"capi", "flux", "health", "kube", "owned", "unpack"}, "whether a cluster can act is " +
 		"read from its API server, whoever asks; who asks looks at the registry"},
-	"rollout": {[]string{"definitions", "environment", "event", "fault", "flux", "health", "kube", "oneline",
+	"rollout": {[]string{"capi", "definitions", "environment", "event", "fault", "flux", "health", "kube", "oneline",
 		"owned", "pipeline", "source", "source/content", "unpack"},
 		"a release in one cluster, and what follows it: for `up`, and for what comes after it"},
 	"bootstrap": {[]string{"bundle", "docker", "environment", "fault", "flux", "kind", "kube", "lease", "lock", "oci",

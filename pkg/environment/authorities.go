@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"crypto"
 	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"math/big"
 	"time"
 
 	"k8s.io/client-go/util/keyutil"
@@ -29,79 +32,130 @@ type Authority struct {
 	PrivateKey  string `json:"private_key"`
 }
 
-// leastValidity is how long an authority must still be valid: kubeadm and RKE2 make certificates for a year.
+// leastValidity is how long the authority of a new cluster must still be valid: kubeadm and RKE2 make certificates for
+// a year.
 const leastValidity = 366 * 24 * time.Hour
 
 // checkAuthorities returns the mistakes in the cluster's authorities. The errors contain no key.
 func (e *Environment) checkAuthorities(now time.Time) error {
 	var problems []error
-	names := map[string]string{} // of authorities by certificate
+	names := map[string]string{} // of authorities by public key
 	all := e.spec.Cluster.Authorities
 	for _, name := range sortedKeys(all) {
 		authority := all[name]
-		public := cmp.Or(authority.Certificate, authority.PublicKey)
-		if public == "" || authority.PrivateKey == "" { // the chart reports an incomplete one
-			continue
+		if cmp.Or(authority.Certificate, authority.PublicKey) == "" || authority.PrivateKey == "" {
+			continue // the chart reports an incomplete one
 		}
-		key, err := publicKey(authority, now)
-		if err == nil {
-			err = fits(key, authority.PrivateKey)
+		key, err := authority.check(now)
+		if err == nil && names[key] != "" {
+			err = fmt.Errorf("it has the key of %s: each needs one of its own", names[key])
 		}
-		if other, known := names[public]; err == nil && known {
-			err = fmt.Errorf("it is also that of %s: each needs one of its own", other)
-		}
-		names[public] = name
+		names[key] = name
 		if err != nil {
 			problems = append(problems, fault.Wrap(fmt.Errorf("%s.%s: %w", authoritiesPath, name, err),
-				fault.ValuesInvalid,
-				"Give a certificate authority that is valid for more than a year, and its private key."))
+				fault.ValuesInvalid, "Give a certificate authority that is valid, and its private key."))
 		}
 	}
 	return fault.Join(problems...)
 }
 
-// publicKey returns the key of an authority that may sign certificates, or of service accounts.
-func publicKey(a Authority, now time.Time) (crypto.PublicKey, error) {
-	block, rest := pem.Decode([]byte(cmp.Or(a.Certificate, a.PublicKey)))
-	if another, _ := pem.Decode(rest); block == nil || another != nil {
-		return nil, errors.New("it is not one PEM block")
+// CheckNewAuthorities refuses authorities with which a new cluster should not begin: they expire before the
+// certificates that they would sign.
+func (e *Environment) CheckNewAuthorities(now time.Time) error {
+	all := e.spec.Cluster.Authorities
+	for _, name := range sortedKeys(all) {
+		block, _ := pem.Decode([]byte(all[name].Certificate))
+		if block == nil {
+			continue
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err == nil && now.Add(leastValidity).After(certificate.NotAfter) {
+			return fault.New(fault.ValuesInvalid, fmt.Sprintf("%s.%s: the certificate expires on %s, before the "+
+				"certificates that it would sign", authoritiesPath, name, certificate.NotAfter.Format(time.DateOnly)),
+				"Give a certificate authority that is valid for more than a year.")
+		}
 	}
-	if a.Certificate == "" {
-		return x509.ParsePKIXPublicKey(block.Bytes)
-	}
-	certificate, err := x509.ParseCertificate(block.Bytes)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read the certificate: %w", err)
-	case !certificate.BasicConstraintsValid || !certificate.IsCA ||
-		certificate.KeyUsage != 0 && certificate.KeyUsage&x509.KeyUsageCertSign == 0:
-		return nil, errors.New("the certificate is not that of an authority: it must not sign others")
-	case now.Before(certificate.NotBefore):
-		return nil, fmt.Errorf("the certificate is valid from %s on", certificate.NotBefore.Format(time.DateOnly))
-	case now.Add(leastValidity).After(certificate.NotAfter):
-		return nil, fmt.Errorf("the certificate expires on %s, before the certificates that it would sign",
-			certificate.NotAfter.Format(time.DateOnly))
-	}
-	return certificate.PublicKey, nil
+	return nil
 }
 
-// fits returns an error if a private key in PEM does not belong to a public key, or kubeadm cannot use it.
-func fits(public crypto.PublicKey, private string) error {
-	key, err := keyutil.ParsePrivateKeyPEM([]byte(private))
+// check returns what identifies the authority's key.
+func (a Authority) check(now time.Time) (key string, err error) {
+	signer, err := a.signer()
 	if err != nil {
-		return errors.New("the private key cannot be read") // the cause may quote it
+		return "", err
 	}
-	var same bool
+	block, rest := pem.Decode([]byte(cmp.Or(a.Certificate, a.PublicKey)))
+	if another, _ := pem.Decode(rest); block == nil || another != nil {
+		return "", errors.New("it is not one PEM block")
+	}
+	own, err := x509.MarshalPKIXPublicKey(signer.Public())
+	if err != nil {
+		return "", err
+	}
+	if a.Certificate == "" {
+		if string(block.Bytes) != string(own) {
+			return "", errors.New("the private key does not belong to it")
+		}
+		return string(own), nil
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return "", fmt.Errorf("read the certificate: %w", err)
+	}
+	if public, err := x509.MarshalPKIXPublicKey(certificate.PublicKey); err != nil || string(public) != string(own) {
+		return "", errors.New("the private key does not belong to it")
+	}
+	return string(own), isAuthority(certificate, signer, now)
+}
+
+// signer returns the private key, if kubeadm can use it.
+func (a Authority) signer() (crypto.Signer, error) {
+	key, err := keyutil.ParsePrivateKeyPEM([]byte(a.PrivateKey))
+	if err != nil {
+		return nil, errors.New("the private key cannot be read") // the cause may quote it
+	}
 	switch typed := key.(type) {
 	case *rsa.PrivateKey:
-		same = typed.PublicKey.Equal(public)
+		return typed, nil
 	case *ecdsa.PrivateKey:
-		same = typed.PublicKey.Equal(public)
-	default:
-		return errors.New("the private key is neither RSA nor ECDSA")
+		return typed, nil
 	}
-	if !same {
-		return errors.New("the private key does not belong to it")
+	return nil, errors.New("the private key is neither RSA nor ECDSA")
+}
+
+// isAuthority signs certificates of a server and of a client, and verifies them.
+func isAuthority(authority *x509.Certificate, signer crypto.Signer, now time.Time) error {
+	switch {
+	case !authority.BasicConstraintsValid || !authority.IsCA ||
+		authority.KeyUsage != 0 && authority.KeyUsage&x509.KeyUsageCertSign == 0:
+		return errors.New("the certificate is not that of an authority: it must not sign others")
+	case now.Before(authority.NotBefore):
+		return fmt.Errorf("the certificate is valid from %s on", authority.NotBefore.Format(time.DateOnly))
+	case now.After(authority.NotAfter):
+		return fmt.Errorf("the certificate expired on %s", authority.NotAfter.Format(time.DateOnly))
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	const name = "kubernetes.default.svc.cluster.local"
+	roots := x509.NewCertPool()
+	roots.AddCert(authority)
+	for _, usage := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
+		template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name},
+			NotBefore: now.Add(-time.Minute), NotAfter: now.Add(time.Minute), ExtKeyUsage: []x509.ExtKeyUsage{usage}}
+		signed, err := x509.CreateCertificate(rand.Reader, template, authority, key.Public(), signer)
+		if err != nil {
+			return fmt.Errorf("sign a certificate with it: %w", err)
+		}
+		leaf, err := x509.ParseCertificate(signed)
+		if err == nil {
+			_, err = leaf.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, DNSName: name,
+				KeyUsages: []x509.ExtKeyUsage{usage}})
+		}
+		if err != nil {
+			return fmt.Errorf("verify a certificate that it signs: %w", err)
+		}
 	}
 	return nil
 }

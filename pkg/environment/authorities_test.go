@@ -9,6 +9,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/base64"
 	"encoding/pem"
 	"maps"
 	"math/big"
@@ -18,6 +19,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic/fake"
 	"sigs.k8s.io/yaml"
 
 	clusterinit "github.com/cluster-init/cluster-init"
@@ -163,10 +166,7 @@ func TestAuthoritiesThatAreRefused(t *testing.T) {
 		"no signatures": {"kubeadm-capd", signs(func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageDigitalSignature }),
 			"is not that of an authority"},
 		"expired": {"kubeadm-capd", signs(func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Hour) }),
-			"the certificate expires on"},
-		"expires within a year": {"kubeadm-capd", signs(func(c *x509.Certificate) {
-			c.NotAfter = time.Now().AddDate(0, 11, 0)
-		}), "before the certificates that it would sign"},
+			"the certificate expired on"},
 		"not valid yet": {"kubeadm-capd", signs(func(c *x509.Certificate) { c.NotBefore = time.Now().Add(48 * time.Hour) }),
 			"the certificate is valid from"},
 		"without a key": {"kubeadm-capd", map[string]any{"etcd": authority{"certificate": ca["certificate"]}},
@@ -176,6 +176,14 @@ func TestAuthoritiesThatAreRefused(t *testing.T) {
 		"not all of RKE2": {"rke2-capd", map[string]any{"kubernetes": ca}, "etcd_peer is not given"},
 		"one twice": {"kubeadm-capd", map[string]any{"kubernetes": ca, "front_proxy": ca},
 			"each needs one of its own"},
+		"one for servers only": {"kubeadm-capd", signs(func(c *x509.Certificate) {
+			c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+		}), "verify a certificate that it signs"},
+		"one for other names": {"kubeadm-capd", signs(func(c *x509.Certificate) {
+			c.PermittedDNSDomainsCritical, c.PermittedDNSDomains = true, []string{"example.org"}
+		}), "verify a certificate that it signs"},
+		"two certificates of one key": {"kubeadm-capd", map[string]any{"kubernetes": ca,
+			"front_proxy": newAuthority(t, key, nil)}, "each needs one of its own"},
 		"two certificates": {"kubeadm-capd", map[string]any{"kubernetes": both}, "does not match pattern"},
 		"Ed25519": {"kubeadm-capd", map[string]any{"kubernetes": newAuthority(t, edwards, nil)},
 			"neither RSA nor ECDSA"},
@@ -193,6 +201,53 @@ func TestAuthoritiesThatAreRefused(t *testing.T) {
 			}
 			if err != nil && strings.Contains(err.Error(), "PRIVATE") && !strings.Contains(tc.message, "pattern") {
 				t.Errorf("the error holds a key: %v", err)
+			}
+		})
+	}
+}
+
+// A new cluster does not begin with an authority that expires before what it would sign. One that is in use may.
+func TestNewAuthorities(t *testing.T) {
+	for years, refused := range map[int]bool{2: false, 1: true} {
+		env, err := loadAuthorities(t, "kubeadm-capd", map[string]any{"kubernetes": newAuthority(t, newKey(t),
+			func(c *x509.Certificate) { c.NotAfter = time.Now().AddDate(years, 0, -1) })})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = env.CheckNewAuthorities(time.Now())
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "before the certificates that it would") {
+			t.Errorf("%d years: %v", years, err)
+		}
+	}
+}
+
+// Helm never replaces the authority that a cluster has, whoever changes the values.
+func TestAnAuthorityIsNotReplaced(t *testing.T) {
+	own, other := newAuthority(t, newKey(t), nil), newAuthority(t, newKey(t), nil)
+	env, err := loadAuthorities(t, "kubeadm-capd", map[string]any{"kubernetes": own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		has     any // the certificate in the cluster
+		refused bool
+	}{
+		"there is none":         {nil, false},
+		"the same":              {own["certificate"], false},
+		"another one":           {other["certificate"], true},
+		"a Secret without data": {"", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var objects []runtime.Object
+			if text, is := tc.has.(string); is {
+				objects = append(objects, &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1",
+					"kind": "Secret", "metadata": map[string]any{"name": "kubeadm-capd-ca", "namespace": "management"},
+					"data": map[string]any{"tls.crt": base64.StdEncoding.EncodeToString([]byte(text))}}})
+			}
+			_, err := renderIn(t, env, inCluster{"secrets", fake.NewSimpleDynamicClient(runtime.NewScheme(), objects...)})
+			if (err != nil) != tc.refused || err != nil && !strings.Contains(err.Error(),
+				"certificate_authorities.kubernetes is not the one that the cluster has in Secret kubeadm-capd-ca") {
+				t.Errorf("%v", err)
 			}
 		})
 	}

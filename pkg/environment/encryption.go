@@ -7,7 +7,7 @@ import (
 
 const (
 	encryptionPath   = "cluster.kubernetes.encryption_at_rest" // where the values have an EncryptionAtRest
-	encryptionSecret = "telco-cloud-init-machine-encryption-"  // the chart's name without its fingerprint
+	encryptionSecret = "machine-encryption-"                   // in the chart's name of any cluster
 )
 
 // Kubernetes are settings of the control plane, as far as the code needs them.

@@ -247,7 +247,13 @@ func TestEncryptionKeys(t *testing.T) {
 			}
 		}
 	}
-	if len(names) != 5 {
+	// As from Git: no fingerprint.
+	for _, sets := range [][]string{nil, second, {at + "[0].decrypt_only=true"}} {
+		env := load(t, withKubernetes(t, "kubeadm-capd", append(sets, "secret_fingerprint_key=")...))
+		spec := configurations(t, env)["KubeadmControlPlane"]
+		names[contentOfFiles(spec)["/etc/kubernetes/cluster-init/encryption.json"]] = true
+	}
+	if len(names) != 8 {
 		t.Errorf("other keys leave the machines as they are: %v", names)
 	}
 }

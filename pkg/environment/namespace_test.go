@@ -44,7 +44,11 @@ func TestANamespaceThatIsThereIsLeftAlone(t *testing.T) {
 					&unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace",
 						"metadata": metadata}})
 			}
-			rendered := renderIn(t, namespaces{fake.NewSimpleDynamicClient(runtime.NewScheme(), objects...)})
+			rendered, err := renderIn(t, load(t, environment.Options{}), inCluster{"namespaces",
+				fake.NewSimpleDynamicClient(runtime.NewScheme(), objects...)})
+			if err != nil {
+				t.Fatal(err)
+			}
 			if got := strings.Contains(rendered["telco-cloud-init/templates/namespace.yaml"],
 				"kind: Namespace"); got != tc.want {
 				t.Errorf("rendered: %v, want %v", got, tc.want)
@@ -53,8 +57,8 @@ func TestANamespaceThatIsThereIsLeftAlone(t *testing.T) {
 	}
 }
 
-// renderIn renders the chart as Helm does in a cluster.
-func renderIn(t *testing.T, in engine.ClientProvider) map[string]string {
+// renderIn renders the chart of the management cluster as Helm does in a cluster.
+func renderIn(t *testing.T, env *environment.Environment, in engine.ClientProvider) (map[string]string, error) {
 	t.Helper()
 	var files []*loader.BufferedFile
 	const folder = "charts/telco-cloud-init"
@@ -75,21 +79,24 @@ func renderIn(t *testing.T, in engine.ClientProvider) map[string]string {
 	}
 	release := chartutil.ReleaseOptions{Name: environment.ReleaseName, Namespace: environment.Namespace, Revision: 1,
 		IsInstall: true}
-	values, err := chartutil.ToRenderValues(chart, load(t, environment.Options{}).Values(environment.Management),
-		release, chartutil.DefaultCapabilities)
+	values, err := chartutil.ToRenderValues(chart, env.Values(environment.Management), release,
+		chartutil.DefaultCapabilities)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rendered, err := engine.RenderWithClientProvider(chart, values, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rendered
+	return engine.RenderWithClientProvider(chart, values, in)
 }
 
-// namespaces is a cluster that is asked for its namespaces.
-type namespaces struct{ client dynamic.Interface }
+// inCluster is a cluster that has objects of one resource.
+type inCluster struct {
+	resource string
+	client   dynamic.Interface
+}
 
-func (n namespaces) GetClientFor(string, string) (dynamic.NamespaceableResourceInterface, bool, error) {
-	return n.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}), false, nil
+func (c inCluster) GetClientFor(_, kind string) (dynamic.NamespaceableResourceInterface, bool, error) {
+	resource := strings.ToLower(kind) + "s"
+	if resource != c.resource {
+		resource = "none" // the fake has nothing of it
+	}
+	return c.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: resource}), resource == "secrets", nil
 }

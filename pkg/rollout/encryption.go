@@ -32,17 +32,33 @@ func RefuseUnfinishedKeys(ctx context.Context, c *kube.Cluster, env *environment
 		return fault.Wrap(fmt.Errorf("read which keys of Secrets the control-plane machines have: %w", err),
 			fault.ClusterUnreachable, again)
 	}
-	var without []string
-	for _, name := range slices.Sorted(maps.Keys(machines)) {
-		keys := slices.DeleteFunc(machines[name], func(s string) bool { return !environment.IsEncryptionSecret(s) })
-		if strings.Join(keys, " ") != want {
-			without = append(without, name)
-		}
-	}
+	without := lacking(machines, want)
 	if len(without) == 0 {
 		return nil
+	}
+	// Back to what all machines have is always possible: the last values may be wrong.
+	if next, err := env.Objects(); err == nil {
+		if want, err := env.EncryptionSecret(next); err == nil && len(lacking(machines, want)) == 0 {
+			return nil
+		}
 	}
 	return fault.New(fault.ChangeRefused, fmt.Sprintf("cluster.kubernetes.encryption_at_rest changes, but machines do "+
 		"not have the keys of the last run yet: %s", strings.Join(without, ", ")),
 		"Nothing was changed. Run with the last values until the control plane is replaced, then make this change.")
+}
+
+// lacking returns the machines whose keys are not those of a Secret, by name. An empty name stands for no keys.
+func lacking(machines map[string][]string, secret string) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(machines)) {
+		var keys []string
+		for _, s := range machines[name] {
+			if environment.IsEncryptionSecret(s) {
+				keys = append(keys, s)
+			}
+		}
+		if strings.Join(keys, " ") != secret {
+			names = append(names, name)
+		}
+	}
+	return names
 }

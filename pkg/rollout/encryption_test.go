@@ -47,6 +47,34 @@ func configOf(name, cluster, role string, secrets ...string) *unstructured.Unstr
 			"labels": map[string]any{"cluster.x-k8s.io/cluster-name": cluster, role: ""}}}}
 }
 
+// secretOf returns the name of the Secret with the keys of an environment.
+func secretOf(t *testing.T, env *environment.Environment) string {
+	t.Helper()
+	given, err := env.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := env.EncryptionSecret(given)
+	if err != nil || !environment.IsEncryptionSecret(name) {
+		t.Fatalf("%q, %v", name, err)
+	}
+	return name
+}
+
+// The Secret of a workload cluster has another name.
+func TestKeysOfAWorkloadCluster(t *testing.T) {
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Workload: true,
+		Content: clusterinit.Content(), Variables: func(string) (string, bool) { return "", false },
+		Sets: []string{"cluster.name=shop", "cluster.namespace=team", "cluster.kubernetes.encryption_at_rest.keys[0].name=a",
+			"cluster.kubernetes.encryption_at_rest.keys[0].secret=" + strings.Repeat("a", 42) + "A="}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name := secretOf(t, env); !strings.HasPrefix(name, "shop") {
+		t.Errorf("it is called %s", name)
+	}
+}
+
 // Keys change only when all control-plane machines have the ones before.
 func TestUnfinishedKeysAreRefused(t *testing.T) {
 	const cluster, controlPlane = "kubeadm-capd", "cluster.x-k8s.io/control-plane"
@@ -55,10 +83,7 @@ func TestUnfinishedKeysAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	current, err := after.EncryptionSecret(last)
-	if err != nil || !environment.IsEncryptionSecret(current) {
-		t.Fatalf("%q, %v", current, err)
-	}
+	current := secretOf(t, before)
 	const other, proxies = "telco-cloud-init-machine-encryption-0", "telco-cloud-init-machine-proxies"
 	for name, tc := range map[string]struct {
 		to       *environment.Environment
@@ -74,6 +99,8 @@ func TestUnfinishedKeysAreRefused(t *testing.T) {
 			code: fault.ChangeRefused, message: "yet: one"},
 		"a worker, and another cluster": {to: after, machines: []client.Object{configOf("one", cluster, "worker"),
 			configOf("two", "other", controlPlane)}},
+		"back to what all have": {to: withKeys(t, "a", "c"), machines: []client.Object{
+			configOf("one", cluster, controlPlane, secretOf(t, withKeys(t, "a", "c")))}},
 		"no change": {to: before, machines: []client.Object{configOf("one", cluster, controlPlane)}},
 		"the API does not answer": {to: after, unlisted: errors.New("503"), code: fault.ClusterUnreachable,
 			message: "503"},

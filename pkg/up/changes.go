@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	appsv1 "k8s.io/api/apps/v1"
@@ -49,7 +50,7 @@ func (c changes) compare(ctx context.Context, o clusters.Observation, v verdict,
 	}
 	if authority == nil { // a fresh start
 		c.reportShellValues(report)
-		return c.environment, nil
+		return c.environment, c.environment.CheckNewAuthorities(time.Now())
 	}
 	last, downgrades, err := c.lastApplied(ctx, authority)
 	if err != nil {
@@ -81,6 +82,9 @@ func (c changes) compare(ctx context.Context, o clusters.Observation, v verdict,
 		}
 	} else {
 		valueChanges = c.identityChanges(o, valueChanges)
+		if err := applied.CheckNewAuthorities(time.Now()); err != nil {
+			return nil, err
+		}
 	}
 	return applied, environment.RefuseRemovals(slices.Concat(valueChanges, downgrades), c.allowed)
 }

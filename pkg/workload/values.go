@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -40,6 +41,11 @@ func (c Cluster) settle(ctx context.Context) (settled, error) {
 	}
 	if err != nil {
 		return s, fmt.Errorf("read the values of the management cluster %s: %w", c.Self, err)
+	}
+	if last.Values == nil {
+		if err := s.environment.CheckNewAuthorities(time.Now()); err != nil {
+			return s, err
+		}
 	}
 	if last.Values != nil {
 		if s.changes, err = s.environment.Changes(last); err != nil {

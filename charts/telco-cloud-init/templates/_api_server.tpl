@@ -112,10 +112,14 @@
 {{- dict "arguments" $arguments "files" $files "fields" $fields | toJson -}}
 {{- end -}}
 
-{{/* The name of the Secret with the keys. It changes with them: only so the control plane is replaced. */}}
+{{/* The name of the Secret with the keys. It changes with them: only so the control plane is replaced. Without secret_fingerprint_key, as from Git,
+     only the names of the keys and what they are used for count. */}}
 {{- define "telco-cloud-init.encryptionSecret" -}}
-{{- $text := include "telco-cloud-init.encryptionConfiguration" . -}}
-{{- printf "%s-%s" (include "telco-cloud-init.called" (dict "root" . "name" "telco-cloud-init-machine-encryption")) (include "telco-cloud-init.fingerprint" (dict "root" . "text" $text)) -}}
+{{- $encryption := .Values.cluster.kubernetes.encryption_at_rest -}}
+{{- $public := list ($encryption.provider | default "secretbox") -}}
+{{- range $encryption.keys -}}{{- $public = append $public (printf "%s %t" .name (default false .decrypt_only)) -}}{{- end -}}
+{{- $fingerprint := include "telco-cloud-init.fingerprint" (dict "root" . "text" (include "telco-cloud-init.encryptionConfiguration" .)) -}}
+{{- printf "%s-%s" (include "telco-cloud-init.called" (dict "root" . "name" "telco-cloud-init-machine-encryption")) (append $public $fingerprint | toJson | sha256sum | trunc 8) -}}
 {{- end -}}
 
 {{/* Kubernetes' EncryptionConfiguration. The first provider encrypts, with its first key; identity leaves Secrets in clear. */}}
