@@ -16,7 +16,7 @@ import (
 
 // machineSettings are settings of machines that can be seen in a container. net.core.somaxconn is the container's own.
 func machineSettings() map[string]any {
-	return map[string]any{"cluster": map[string]any{"machines": map[string]any{
+	return map[string]any{"cluster": map[string]any{"security_profile": "cis", "machines": map[string]any{
 		"files": []any{map[string]any{"path": "/opt/e2e/file", "content": "  {{ a }} and $${B}, $C\n",
 			"permissions": "0640"}},
 		"pre_commands": []any{"test -e /opt/e2e/file && test ! -e /etc/kubernetes/kubelet.conf && " +
@@ -48,6 +48,7 @@ func TestMatrixMachines(t *testing.T) {
 	l.management(t).managesItself(t)
 	hasMachineSettings(t, controlPlane(t, l.name))
 	hasKubernetesSettings(t, controlPlane(t, l.name))
+	followsProfile(t, l, controlPlane(t, l.name))
 	in, own := []string{"--in", l.name}, workloadName+"/"+workloadName
 	authority := newAuthority(t)
 	authorities := valuesFile(t, map[string]any{"cluster": map[string]any{
@@ -127,4 +128,16 @@ func has(t *testing.T, machine string, commands map[string]string) {
 			t.Errorf("%s lacks %s: %v: %s", machine, name, err, out)
 		}
 	}
+}
+
+// followsProfile sees that neither check nor status has anything to say about the security profile, and that files of
+// kubeadm are root's alone.
+func followsProfile(t *testing.T, l lab, machine string) {
+	t.Helper()
+	code, out := l.run(t, "status", environmentName)
+	if code != 0 || strings.Contains(out, "security profile") {
+		t.Errorf("status ended with %d: %s", code, out)
+	}
+	has(t, machine, map[string]string{"kubelet's configuration for root alone": "test $(stat -c %a " +
+		"/var/lib/kubelet/config.yaml) = 600 && test $(stat -c %a /etc/kubernetes/pki/apiserver.crt) = 600"})
 }

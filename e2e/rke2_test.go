@@ -87,6 +87,7 @@ func TestMatrixRKE2(t *testing.T) {
 // rke2Settings are machineSettings without those that RKE2's stand-in does not have.
 func rke2Settings() map[string]any {
 	values := machineSettings()
+	delete(values["cluster"].(map[string]any), "security_profile")
 	kubernetes := values["cluster"].(map[string]any)["kubernetes"].(map[string]any)
 	for _, key := range []string{"audit_policy", "encryption_at_rest", "admission"} {
 		delete(kubernetes, key)

@@ -17,7 +17,7 @@ var floors = [][]string{
 	// parts: what a run is made of
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease",
 		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions", "clusters",
-		"vm"},
+		"vm", "benchmark"},
 	// verbs: what a user asks for
 	{"up", "down", "pivot", "restore", "cleanup", "evidence", "diagnose", "status", "drift", "workload",
 		"install"},
@@ -93,6 +93,7 @@ var arrows = map[string]rule{
 			"repository is foreign YAML"},
 	"source/content": {[]string{"definitions", "fault", "helm", "kustomize", "oci", "redirect", "unpack", "wholefile"},
 		"content is made of files and of what their addresses serve, and published in a registry"},
+	"benchmark": {nil, "the recommendations are a table: who observes a cluster or renders a definition asks it"},
 	"readiness": {[]string{"capi", "flux", "health", "kube", "owned", "unpack"}, "whether a cluster can act is " +
 		"read from its API server, whoever asks; who asks looks at the registry"},
 	"rollout": {[]string{"capi", "definitions", "environment", "event", "fault", "flux", "health", "kube", "oneline",
@@ -158,7 +159,7 @@ var arrows = map[string]rule{
 	"workload": {[]string{"capi", "clusters", "definitions", "environment", "fault", "flux", "health", "kube", "owned",
 		"pipeline", "provider", "readiness", "rollout"},
 		"a workload cluster is a release in a management cluster that somebody else has found"},
-	"status": {[]string{"capi", "clusters", "environment", "fault", "flux", "health", "kube", "oneline", "readiness",
+	"status": {[]string{"benchmark", "capi", "clusters", "environment", "fault", "flux", "health", "kube", "oneline", "readiness",
 		"rollout", "up", "workload"},
 		"it says what up would make of what it sees, lists what is there, and compares the values that the cluster " +
 			"was given"},
@@ -176,7 +177,7 @@ var arrows = map[string]rule{
 		"a management cluster is taken down by a move back, and by what cleanup finds"},
 
 	// wiring
-	"cli": {[]string{"fault", "event", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline", "render",
+	"cli": {[]string{"benchmark", "fault", "event", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline", "render",
 		"definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline", "docker", "kind", "kube", "flux", "capi", "parts", "up",
 		"rollout", "down", "restore", "clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status",
@@ -247,8 +248,9 @@ var testArrows = map[string]map[string]string{
 	"drift":     {"source": "what is compared was installed as a run installs it"},
 	"bootstrap": {"event": "what a look at the manifests warns of is heard"},
 	"environment": {
-		"flux": "the chart is installed on a real API server that has Flux's definitions",
-		"kube": "the chart is installed on a real API server that has Flux's definitions",
+		"benchmark": "what the security profile adds is what the table wants",
+		"flux":      "the chart is installed on a real API server that has Flux's definitions",
+		"kube":      "the chart is installed on a real API server that has Flux's definitions",
 
 		"internal/providers": "definitions are admitted by the webhooks of real managers",
 	},

@@ -72,6 +72,9 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 			AllowChanges: o.allowChanges}, b.parts)
 		_, err := pipeline.WithBounds(run.Phases(), b.bounds)
 		found = append([]up.Finding{inputOf(err)}, run.Check(ctx)...)
+		if f, ok := checkProfile(ctx, run.Environment, run.Supplies.Content); ok {
+			found = append(found, f)
+		}
 		if o.online {
 			found = append(found, o.checkImages(ctx, run.Environment, &docker.Client{}, run.Supplies),
 				checkRepositories(ctx, run.Environment))

@@ -93,6 +93,9 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 	}
 	run := looking.up()
 	diagnosed := diagnosedStatus{run: run, world: looking.World, lacks: lacks}
+	if lacks == nil {
+		diagnosed.profile = applied.Spec().Cluster.SecurityProfile
+	}
 	report, tooLate := o.look(ctx, &diagnosed)
 	if err := show(report); err != nil {
 		return fmt.Errorf("print the status: %w", err)

@@ -23,8 +23,10 @@ type diagnosedStatus struct {
 	causes []status.Cause
 	failed string    // why the last diagnosis is not complete
 	as     time.Time // time of the last diagnosis
-	health status.Health
-	seenAt time.Time // time of the last health check
+	// profile is cluster.security_profile; empty if the values are not known.
+	profile string
+	health  status.Health
+	seenAt  time.Time // time of the last health check
 }
 
 // look returns the status. It reuses recent causes.
@@ -48,7 +50,8 @@ func (d *diagnosedStatus) look(ctx context.Context) status.Report {
 // healthOf checks whether a cluster can act. It reuses a recent result.
 func (d *diagnosedStatus) healthOf(ctx context.Context, c *kube.Cluster) status.Health {
 	if time.Since(d.seenAt) >= diagnosisPause {
-		d.health, d.seenAt = status.HealthOf(ctx, c, d.world.Registry()), time.Now()
+		d.health = status.HealthOf(ctx, c, d.world.Registry()).WithProfile(ctx, c, d.profile)
+		d.seenAt = time.Now()
 	}
 	return d.health
 }

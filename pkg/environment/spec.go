@@ -40,6 +40,9 @@ type Cluster struct {
 	ServiceCIDR     string           `json:"service_cidr"`
 	RegistryMirrors []RegistryMirror `json:"registry_mirrors"`
 
+	// SecurityProfile is default or cis.
+	SecurityProfile string `json:"security_profile"`
+
 	Kubernetes  Kubernetes  `json:"kubernetes"`
 	Authorities Authorities `json:"certificate_authorities"`
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 
 	corev1 "k8s.io/api/core/v1"
@@ -77,6 +78,33 @@ func RenderPartly(ctx context.Context, env *environment.Environment, phase envir
 		r.Components = append(r.Components, c)
 	}
 	return r, nil
+}
+
+// Definition returns the objects of the component cluster in the management cluster. files has the folder of the
+// component.
+func Definition(ctx context.Context, env *environment.Environment, files fs.FS) (
+	[]*unstructured.Unstructured, error) {
+	chart, err := env.Render(environment.Management, nil)
+	if err != nil {
+		return nil, err
+	}
+	r := Rendered{Chart: chart}
+	for _, of := range environment.ComponentsOf(chart) {
+		if of.Name != "cluster" {
+			continue
+		}
+		tree, err := content.ReadTree(files, path.Clean(of.Path))
+		if err != nil {
+			return nil, fmt.Errorf("read the definition of the cluster: %w", err)
+		}
+		kustomizer, err := kustomizerOf(tree)
+		if err != nil {
+			return nil, err
+		}
+		c, err := r.component(ctx, of, kustomizer, "")
+		return c.Objects, err
+	}
+	return nil, nil
 }
 
 // values are the objects that the HelmRelease of a phase reads.

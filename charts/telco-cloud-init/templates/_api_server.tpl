@@ -1,7 +1,7 @@
 {{/* What the API server gets from cluster.kubernetes, as JSON: {arguments: {NAME: value}, files, folders: [{path, readOnly}], fields}. Its pod mounts
      the folders. fields are RKE2's own, see telco-cloud-init.kubernetesSettings. */}}
 {{- define "telco-cloud-init.apiServer" -}}
-{{- $kubernetes := .Values.cluster.kubernetes | default dict -}}
+{{- $kubernetes := include "telco-cloud-init.kubernetes" . | fromJson -}}
 {{- $rke2 := eq .Values.cluster.bootstrap_provider "rke2" -}}
 {{- $folder := printf "/etc/%s/cluster-init" (ternary "rancher/rke2" "kubernetes" $rke2) -}}
 {{- $parts := list -}}

@@ -5,7 +5,7 @@
 {{- end -}}
 
 {{- define "telco-cloud-init.kubeadmKubernetes" -}}
-{{- $kubernetes := .Values.cluster.kubernetes | default dict -}}
+{{- $kubernetes := include "telco-cloud-init.kubernetes" . | fromJson -}}
 {{- $api := include "telco-cloud-init.apiServer" . | fromJson -}}
 {{- $lists := dict -}}
 {{- $of := "clusterConfiguration" -}}
@@ -29,7 +29,7 @@
 {{- end -}}
 
 {{- define "telco-cloud-init.rke2Kubernetes" -}}
-{{- $kubernetes := .Values.cluster.kubernetes | default dict -}}
+{{- $kubernetes := include "telco-cloud-init.kubernetes" . | fromJson -}}
 {{- $api := include "telco-cloud-init.apiServer" . | fromJson -}}
 {{- $lists := dict "files" $api.files "serverConfig/tlsSan" $kubernetes.cert_sans -}}
 {{- $_ := set $lists "serverConfig/kubeAPIServer/extraArgs" (include "telco-cloud-init.arguments" (dict "root" . "arguments" $api.arguments) | fromJsonArray) -}}
@@ -70,7 +70,7 @@
 
 {{/* Those of kubelet on all machines. */}}
 {{- define "telco-cloud-init.kubeletArguments" -}}
-{{- $kubelet := (.Values.cluster.kubernetes | default dict).kubelet | default dict -}}
+{{- $kubelet := (include "telco-cloud-init.kubernetes" . | fromJson).kubelet | default dict -}}
 {{- include "telco-cloud-init.arguments" (dict "root" . "arguments" $kubelet.extra_args) -}}
 {{- end -}}
 

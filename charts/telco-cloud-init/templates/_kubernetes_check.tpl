@@ -19,7 +19,7 @@
 {{/* Settings that no control plane and no kubelet could have. */}}
 {{- define "telco-cloud-init.checkKubernetes" -}}
 {{- if include "telco-cloud-init.enabled" (dict "root" . "name" "cluster") -}}
-{{- $kubernetes := .Values.cluster.kubernetes | default dict -}}
+{{- $kubernetes := include "telco-cloud-init.kubernetes" . | fromJson -}}
 {{- $taken := include "telco-cloud-init.takenArguments" . | fromJson -}}
 {{- $provider := include "telco-cloud-init.provider" (dict "root" . "template" "kubeletArguments" "context" .) | splitList " " -}}
 {{- range $component, $names := $taken -}}

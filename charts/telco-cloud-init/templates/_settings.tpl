@@ -21,7 +21,7 @@
 {{- $commands = append $commands (printf "sysctl -p %s || exit 1" $path) -}}
 {{- end -}}
 {{- with $machines.pre_commands -}}{{- $commands = concat $commands . -}}{{- end -}}
-{{- with $machines.post_commands -}}
+{{- with concat (include "telco-cloud-init.profileCommands" . | fromJsonArray) ($machines.post_commands | default list) -}}
 {{- $_ := set $fields (get (dict "kubeadm" "postKubeadmCommands" "rke2" "postRKE2Commands") $.Values.cluster.bootstrap_provider) . -}}
 {{- end -}}
 {{- with ($machines.ntp | default dict).servers -}}
