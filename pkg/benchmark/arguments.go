@@ -108,7 +108,6 @@ var kubeletFields = map[string][]string{
 	"rotate-certificates":               {"rotateCertificates"},
 	"tls-cipher-suites":                 {"tlsCipherSuites"},
 	"pod-max-pids":                      {"podPidsLimit"},
-	"seccomp-default":                   {"seccompDefault"},
 }
 
 // OfKubelet returns the arguments of kubelet that its configuration comes to.

@@ -1,6 +1,9 @@
 package benchmark
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Failed is a check that does not hold.
 type Failed struct {
@@ -33,6 +36,12 @@ func Evaluate(a Arguments, checks []Check) (failed []Failed, made int) {
 		}
 	}
 	return failed, made
+}
+
+// OfRunning returns the checks that running components can be asked for. A kubelet does not show its argument
+// seccomp-default: its configuration has only the field, and either of them suffices.
+func OfRunning() []Check {
+	return slices.DeleteFunc(Checks(), func(c Check) bool { return c.Argument == "seccomp-default" })
 }
 
 // SetByProfile returns the checks whose arguments security_profile sets: the definition of a cluster has them.

@@ -81,7 +81,7 @@ func kubeletOf(ctx context.Context, c *kube.Cluster, node string) (benchmark.Arg
 
 // withFailed adds the checks that an object does not pass.
 func (h Health) withFailed(profile, object string, arguments benchmark.Arguments) Health {
-	failed, _ := benchmark.Evaluate(arguments, benchmark.Checks())
+	failed, _ := benchmark.Evaluate(arguments, benchmark.OfRunning())
 	for _, f := range failed {
 		h.Findings = append(h.Findings, Finding{ID: "security-profile", Object: object,
 			Cause:    "it does not follow the security profile " + profile + ": " + f.String(),
