@@ -76,6 +76,9 @@ func kubeletOf(ctx context.Context, c *kube.Cluster, node string) (benchmark.Arg
 	if err := json.Unmarshal(body, &answer); err != nil {
 		return nil, err
 	}
+	if len(answer.Configuration) == 0 {
+		return nil, errors.New("the answer has no kubeletconfig")
+	}
 	return benchmark.OfKubelet(answer.Configuration), nil
 }
 
