@@ -16,7 +16,7 @@ import (
 
 // machineSettings are settings of machines that can be seen in a container. net.core.somaxconn is the container's own.
 func machineSettings() map[string]any {
-	return map[string]any{"cluster": map[string]any{"security_profile": "cis", "machines": map[string]any{
+	return map[string]any{"cluster": map[string]any{"security_profile": "stig", "machines": map[string]any{
 		"files": []any{map[string]any{"path": "/opt/e2e/file", "content": "  {{ a }} and $${B}, $C\n",
 			"permissions": "0640"}},
 		"pre_commands": []any{"test -e /opt/e2e/file && test ! -e /etc/kubernetes/kubelet.conf && " +
@@ -40,7 +40,11 @@ func TestMatrixMachines(t *testing.T) {
 	l := newLab(t)
 	l.needBundle(t)
 	cleanBefore(t, l)
-	settings := valuesFile(t, machineSettings())
+	values, login := machineSettings(), newIssuer(t)
+	values["cluster"].(map[string]any)["kubernetes"].(map[string]any)["oidc"] = login.values()
+	own := newAuthority(t)
+	values["cluster"].(map[string]any)["certificate_authorities"] = own.values()
+	settings := valuesFile(t, values)
 	if code, _ := l.run(t, "up", environmentName, "--bundle", l.bundle, "--values", settings, "--set",
 		"cluster.bootstrap_formats={ignition}"); code != 0 {
 		t.Fatalf("up ended with %d", code)
@@ -49,7 +53,9 @@ func TestMatrixMachines(t *testing.T) {
 	hasMachineSettings(t, controlPlane(t, l.name))
 	hasKubernetesSettings(t, controlPlane(t, l.name))
 	followsProfile(t, l, controlPlane(t, l.name))
-	in, own := []string{"--in", l.name}, workloadName+"/"+workloadName
+	login.logsIn(t, l.kubeconfig(l.name))
+	own.isIn(t, l.management(t), l.name)
+	in, shop := []string{"--in", l.name}, workloadName+"/"+workloadName
 	authority := newAuthority(t)
 	authorities := valuesFile(t, map[string]any{"cluster": map[string]any{
 		"certificate_authorities": authority.values()}})
@@ -58,14 +64,14 @@ func TestMatrixMachines(t *testing.T) {
 	if code, _ := l.run(t, apply...); code != 0 {
 		t.Fatalf("workload apply ended with %d", code)
 	}
-	l.hasReadyNode(t, own)
+	l.hasReadyNode(t, shop)
 	hasMachineSettings(t, controlPlane(t, workloadName))
 	hasKubernetesSettings(t, controlPlane(t, workloadName))
 	if ca := docker(t, "exec", controlPlane(t, workloadName), "cat", "/etc/kubernetes/pki/ca.crt"); strings.TrimSpace(
 		ca) != strings.TrimSpace(string(authority.GetByPurpose(secret.ClusterCA).KeyPair.Cert)) {
 		t.Errorf("the workload cluster has another authority: %s", ca)
 	}
-	l.deleteWorkload(t, own, in)
+	l.deleteWorkload(t, shop, in)
 	cleanup(t, l)
 }
 

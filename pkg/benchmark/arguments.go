@@ -108,6 +108,7 @@ var kubeletFields = map[string][]string{
 	"rotate-certificates":               {"rotateCertificates"},
 	"tls-cipher-suites":                 {"tlsCipherSuites"},
 	"pod-max-pids":                      {"podPidsLimit"},
+	"protect-kernel-defaults":           {"protectKernelDefaults"},
 }
 
 // OfKubelet returns the arguments of kubelet that its configuration comes to.

@@ -39,7 +39,7 @@ func pod(component benchmark.Component, arguments ...string) *unstructured.Unstr
 
 // failedOf returns the identifiers of the checks that arguments do not pass.
 func failedOf(arguments benchmark.Arguments) []string {
-	failed, _ := benchmark.Evaluate(arguments, benchmark.OfRunning())
+	failed, _ := benchmark.Evaluate(arguments, benchmark.CIS.OfRunning())
 	var ids []string
 	for _, f := range failed {
 		ids = append(ids, f.ID)
@@ -135,12 +135,12 @@ seccompDefault: false # --seccomp-default does not change it
 // What a check says names the recommendation, what is, and what should be.
 func TestFailedText(t *testing.T) {
 	failed, made := benchmark.Evaluate(benchmark.Arguments{benchmark.Scheduler: {"profiling": "true"}},
-		benchmark.SetByProfile())
+		benchmark.CIS.OfDefinition())
 	if made != 2 || len(failed) != 1 ||
 		failed[0].String() != `1.4.1 kube-scheduler: --profiling is "true", want that it is false` {
 		t.Errorf("%d made, failed %v", made, failed)
 	}
-	failed, _ = benchmark.Evaluate(benchmark.Arguments{benchmark.Scheduler: {}}, benchmark.Checks())
+	failed, _ = benchmark.Evaluate(benchmark.Arguments{benchmark.Scheduler: {}}, benchmark.CIS.Checks())
 	if len(failed) != 1 || !strings.Contains(failed[0].String(), "--profiling is not set") {
 		t.Errorf("%v", failed)
 	}
@@ -152,7 +152,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, check := range benchmark.Checks() {
+	for _, check := range slices.Concat(benchmark.CIS.Checks(), benchmark.STIG.Checks()) {
 		by := "kubeadm, RKE2"
 		if check.Set {
 			by = "the profile"
@@ -161,5 +161,29 @@ func TestPage(t *testing.T) {
 		if !strings.Contains(string(page), row) {
 			t.Errorf("the page has no row %s", row)
 		}
+	}
+}
+
+// What a profile does not know has no checks.
+func TestProfiles(t *testing.T) {
+	for profile, want := range map[benchmark.Profile]bool{"": false, "default": false, "cis": true, "stig": true} {
+		if (profile.Name() != "") != want || (len(profile.Checks()) > 0) != want {
+			t.Errorf("%q has the name %q and %d checks", profile, profile.Name(), len(profile.Checks()))
+		}
+	}
+	arguments := benchmark.Arguments{benchmark.APIServer: {"tls-min-version": "VersionTLS11", "request-timeout": "0s",
+		"token-auth-file": "/a", "authorization-mode": "Node,RBAC"}}
+	failed, _ := benchmark.Evaluate(arguments, benchmark.STIG.Checks())
+	var ids []string
+	for _, f := range failed {
+		ids = append(ids, f.ID)
+	}
+	for _, want := range []string{"CNTR-K8-000170", "CNTR-K8-002600", "CNTR-K8-002630"} {
+		if !slices.Contains(ids, want) {
+			t.Errorf("%s is not among %v", want, ids)
+		}
+	}
+	if slices.Contains(ids, "CNTR-K8-000270") {
+		t.Error("Node,RBAC is refused")
 	}
 }

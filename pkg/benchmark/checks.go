@@ -1,15 +1,30 @@
-// Package benchmark checks a cluster against the recommendations of the CIS Kubernetes Benchmark that are about
-// arguments of its components.
+// Package benchmark checks a cluster against published recommendations that are about arguments of its components.
 package benchmark
 
-import (
-	"slices"
-	"strconv"
-	"strings"
+// Profile is a value of cluster.security_profile.
+type Profile string
+
+// The profiles that have checks.
+const (
+	CIS  Profile = "cis"
+	STIG Profile = "stig"
 )
 
-// Name is the published benchmark whose identifiers the checks have.
-const Name = "CIS Kubernetes Benchmark v1.12"
+// Name returns the published benchmark whose identifiers the checks of a profile have. Empty means that it has none.
+func (p Profile) Name() string {
+	return map[Profile]string{CIS: "CIS Kubernetes Benchmark v1.12", STIG: "Kubernetes STIG (DISA)"}[p]
+}
+
+// Checks returns the table of a profile, in the order of its benchmark.
+func (p Profile) Checks() []Check {
+	switch p {
+	case CIS:
+		return cis()
+	case STIG:
+		return stig()
+	}
+	return nil
+}
 
 // Component is a part of Kubernetes.
 type Component string
@@ -34,8 +49,7 @@ type Check struct {
 	holds func(value string, given bool) bool
 }
 
-// Checks returns the table, in the order of the benchmark.
-func Checks() []Check {
+func cis() []Check {
 	return []Check{
 		{"1.2.3", APIServer, "enable-admission-plugins", "has DenyServiceExternalIPs", true,
 			has("DenyServiceExternalIPs")},
@@ -78,54 +92,5 @@ func Checks() []Check {
 		{"4.2.12", Kubelet, "tls-cipher-suites", "has strong ciphers only", true, areStrong},
 		{"4.2.13", Kubelet, "pod-max-pids", "is 1 or more", true, atLeast(1)},
 		{"4.2.14", Kubelet, "seccomp-default", "is true", true, is("true")},
-	}
-}
-
-// strong are the ciphers that the benchmark names, for the API server and for kubelet.
-var strong = []string{
-	"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
-	"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
-	"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
-	"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
-	"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305", "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
-}
-
-func areStrong(value string, given bool) bool {
-	return given && !slices.ContainsFunc(strings.Split(value, ","), func(s string) bool {
-		return !slices.Contains(strong, s)
-	})
-}
-
-func isGiven(_ string, given bool) bool { return given }
-
-func is(want string) func(string, bool) bool {
-	return func(value string, given bool) bool { return given && value == want }
-}
-
-func isNot(values ...string) func(string, bool) bool {
-	return func(value string, given bool) bool { return given && !slices.Contains(values, value) }
-}
-
-func isOrAbsent(want string) func(string, bool) bool {
-	return func(value string, given bool) bool { return !given || value == want }
-}
-
-func has(item string) func(string, bool) bool {
-	return func(value string, _ bool) bool { return slices.Contains(strings.Split(value, ","), item) }
-}
-
-func without(item string) func(string, bool) bool {
-	return func(value string, _ bool) bool { return !slices.Contains(strings.Split(value, ","), item) }
-}
-
-// given is a check that an argument that is not set does not pass.
-func given(holds func(string, bool) bool) func(string, bool) bool {
-	return func(value string, set bool) bool { return set && holds(value, set) }
-}
-
-func atLeast(least int) func(string, bool) bool {
-	return func(value string, given bool) bool {
-		n, err := strconv.Atoi(value)
-		return given && err == nil && n >= least
 	}
 }

@@ -40,14 +40,14 @@ func Evaluate(a Arguments, checks []Check) (failed []Failed, made int) {
 
 // OfRunning returns the checks that running components can be asked for. A kubelet does not show its argument
 // seccomp-default: its configuration has only the field, and either of them suffices.
-func OfRunning() []Check {
-	return slices.DeleteFunc(Checks(), func(c Check) bool { return c.Argument == "seccomp-default" })
+func (p Profile) OfRunning() []Check {
+	return slices.DeleteFunc(p.Checks(), func(c Check) bool { return c.Argument == "seccomp-default" })
 }
 
-// SetByProfile returns the checks whose arguments security_profile sets: the definition of a cluster has them.
-func SetByProfile() []Check {
+// OfDefinition returns the checks whose arguments the profile sets: the definition of a cluster has them.
+func (p Profile) OfDefinition() []Check {
 	var set []Check
-	for _, check := range Checks() {
+	for _, check := range p.Checks() {
 		if check.Set {
 			set = append(set, check)
 		}

@@ -16,11 +16,11 @@ import (
 // checkProfile checks what the definition of the cluster gives to its control plane against the security profile. ok
 // reports that the environment has one. files has the components.
 func checkProfile(ctx context.Context, env *environment.Environment, files fs.FS) (f up.Finding, ok bool) {
-	profile := env.Spec().Cluster.SecurityProfile
-	if profile == "" || profile == "default" {
+	profile := benchmark.Profile(env.Spec().Cluster.SecurityProfile)
+	if profile.Name() == "" {
 		return f, false
 	}
-	f.Title = "security profile " + profile
+	f.Title = "security profile " + string(profile)
 	const later = "`status` checks the running components"
 	if env.Spec().Cluster.BootstrapProvider == "rke2" {
 		f.Seen = []string{"RKE2 sets a part of the arguments itself: " + later}
@@ -36,12 +36,12 @@ func checkProfile(ctx context.Context, env *environment.Environment, files fs.FS
 		if !known {
 			continue
 		}
-		failed, made := benchmark.Evaluate(arguments, benchmark.SetByProfile())
+		failed, made := benchmark.Evaluate(arguments, profile.OfDefinition())
 		for _, each := range failed {
 			f.Warnings = append(f.Warnings, each.String())
 		}
 		f.Seen = append(f.Seen, fmt.Sprintf("%s: the definition follows %d of %d recommendations about arguments; %s",
-			benchmark.Name, made-len(failed), made, later))
+			profile.Name(), made-len(failed), made, later))
 	}
 	if len(f.Seen) == 0 {
 		f.Seen = []string{"the definition is not in this content: " + later}

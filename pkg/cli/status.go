@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/cluster-init/cluster-init/pkg/benchmark"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/status"
@@ -94,7 +95,7 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 	run := looking.up()
 	diagnosed := diagnosedStatus{run: run, world: looking.World, lacks: lacks}
 	if lacks == nil {
-		diagnosed.profile = applied.Spec().Cluster.SecurityProfile
+		diagnosed.profile = benchmark.Profile(applied.Spec().Cluster.SecurityProfile)
 	}
 	report, tooLate := o.look(ctx, &diagnosed)
 	if err := show(report); err != nil {

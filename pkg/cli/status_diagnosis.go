@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/benchmark"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/diagnose"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -24,7 +25,7 @@ type diagnosedStatus struct {
 	failed string    // why the last diagnosis is not complete
 	as     time.Time // time of the last diagnosis
 	// profile is cluster.security_profile; empty if the values are not known.
-	profile string
+	profile benchmark.Profile
 	health  status.Health
 	seenAt  time.Time // time of the last health check
 }

@@ -40,7 +40,7 @@ type Cluster struct {
 	ServiceCIDR     string           `json:"service_cidr"`
 	RegistryMirrors []RegistryMirror `json:"registry_mirrors"`
 
-	// SecurityProfile is default or cis.
+	// SecurityProfile is default, cis or stig.
 	SecurityProfile string `json:"security_profile"`
 
 	Kubernetes  Kubernetes  `json:"kubernetes"`

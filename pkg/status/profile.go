@@ -22,8 +22,8 @@ import (
 const mostOfConfiguration = 1 << 20
 
 // WithProfile adds the recommendations of a security profile that the running components of a cluster do not follow.
-func (h Health) WithProfile(ctx context.Context, c *kube.Cluster, profile string) Health {
-	if profile == "" || profile == "default" {
+func (h Health) WithProfile(ctx context.Context, c *kube.Cluster, profile benchmark.Profile) Health {
+	if profile.Name() == "" {
 		return h
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
@@ -83,18 +83,19 @@ func kubeletOf(ctx context.Context, c *kube.Cluster, node string) (benchmark.Arg
 }
 
 // withFailed adds the checks that an object does not pass.
-func (h Health) withFailed(profile, object string, arguments benchmark.Arguments) Health {
-	failed, _ := benchmark.Evaluate(arguments, benchmark.OfRunning())
+func (h Health) withFailed(profile benchmark.Profile, object string,
+	arguments benchmark.Arguments) Health {
+	failed, _ := benchmark.Evaluate(arguments, profile.OfRunning())
 	for _, f := range failed {
 		h.Findings = append(h.Findings, Finding{ID: "security-profile", Object: object,
-			Cause:    "it does not follow the security profile " + profile + ": " + f.String(),
+			Cause:    "it does not follow the security profile " + string(profile) + ": " + f.String(),
 			Remedy:   "Remove the argument from cluster.kubernetes, or wait until all machines are replaced.",
 			Severity: readiness.Warning, Confidence: readiness.HighConfidence})
 	}
 	return h
 }
 
-func (h Health) withoutProfile(profile string, err error) Health {
+func (h Health) withoutProfile(profile benchmark.Profile, err error) Health {
 	h.NotChecked = append(h.NotChecked, fmt.Sprintf("the security profile %s: %v", profile, err))
 	return h
 }

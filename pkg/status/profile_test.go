@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/cluster-init/cluster-init/pkg/benchmark"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -29,7 +30,7 @@ func TestWithProfile(t *testing.T) {
 	profiling.Spec.Containers[0].Command[1] = "--profiling=true"
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "one"}}
 	for name, tc := range map[string]struct {
-		profile    string
+		profile    benchmark.Profile
 		objects    []client.Object
 		kubelet    string
 		code       int

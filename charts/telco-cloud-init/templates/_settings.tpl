@@ -13,7 +13,7 @@
 {{- /* `exit` ends the script that cloud-init makes of all commands, and so keeps kubeadm from running. */ -}}
 {{- $commands = append $commands (printf "modprobe -a %s || exit 1" (join " " .)) -}}
 {{- end -}}
-{{- with $machines.sysctls -}}
+{{- with include "telco-cloud-init.sysctls" . | fromJson -}}
 {{- $lines := list -}}
 {{- range $name, $value := . -}}{{- $lines = append $lines (printf "%s = %s" $name (include "telco-cloud-init.settingText" $value)) -}}{{- end -}}
 {{- $path := "/etc/sysctl.d/90-cluster-init.conf" -}}
