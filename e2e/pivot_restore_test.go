@@ -45,8 +45,8 @@ const restoredWorkload = "shop"
 
 // TestPivotRestore has a management cluster lose its definition and that of its workload cluster, and another one
 // adopt the machines of both from a signed backup, by `restore` that is killed with SIGKILL at ten instants. No
-// machine and no node is recreated, also not by the release of the workload cluster. The lost cluster has authorities of
-// its own, and keys for Secrets: they go along. Then `down` deletes all.
+// machine and no node is recreated, also not by the release of the workload cluster. The authorities and the keys for
+// Secrets of the lost cluster go along. Then `down` deletes all.
 func TestPivotRestore(t *testing.T) {
 	const rescue = "rescue"
 	l := newLab(t)

@@ -159,8 +159,8 @@ var arrows = map[string]rule{
 	"workload": {[]string{"capi", "clusters", "definitions", "environment", "fault", "flux", "health", "kube", "owned",
 		"pipeline", "provider", "readiness", "rollout"},
 		"a workload cluster is a release in a management cluster that somebody else has found"},
-	"status": {[]string{"benchmark", "capi", "clusters", "environment", "fault", "flux", "health", "kube", "oneline", "readiness",
-		"rollout", "up", "workload"},
+	"status": {[]string{"benchmark", "capi", "clusters", "environment", "fault", "flux", "health", "kube", "oneline",
+		"readiness", "rollout", "up", "workload"},
 		"it says what up would make of what it sees, lists what is there, and compares the values that the cluster " +
 			"was given"},
 	"drift": {[]string{"environment", "fault", "flux", "kube", "manifests", "redact", "rollout", "source/content",
@@ -177,8 +177,8 @@ var arrows = map[string]rule{
 		"a management cluster is taken down by a move back, and by what cleanup finds"},
 
 	// wiring
-	"cli": {[]string{"benchmark", "fault", "event", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline", "render",
-		"definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
+	"cli": {[]string{"benchmark", "fault", "event", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline",
+		"render", "definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline", "docker", "kind", "kube", "flux", "capi", "parts", "up",
 		"rollout", "down", "restore", "clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status",
 		"drift", "manifests", "redact", "sylva", "trace", "root", "wholefile", "workload", "install", "vm"},

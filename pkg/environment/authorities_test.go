@@ -221,7 +221,7 @@ func TestNewAuthorities(t *testing.T) {
 	}
 }
 
-// Helm never replaces the authority that a cluster has, whoever changes the values.
+// Helm refuses to replace the authority of a cluster.
 func TestAnAuthorityIsNotReplaced(t *testing.T) {
 	own, other := newAuthority(t, newKey(t), nil), newAuthority(t, newKey(t), nil)
 	env, err := loadAuthorities(t, "kubeadm-capd", map[string]any{"kubernetes": own})

@@ -299,7 +299,8 @@ func TestPasswordsOfProxiesAreInSecretsOnly(t *testing.T) {
 			t.Errorf("%s: the proxy of controllers is %q (%v)", name, got, err)
 		}
 		all := rendered(t, env)
-		files, _, _ := unstructured.NestedStringMap(find(t, all, "Secret", "telco-cloud-init-machine-proxies").Object, "stringData")
+		secret := find(t, all, "Secret", "telco-cloud-init-machine-proxies")
+		files, _, _ := unstructured.NestedStringMap(secret.Object, "stringData")
 		if len(files) == 0 {
 			t.Errorf("%s: machines have no proxy", name)
 		}

@@ -137,7 +137,7 @@ var apart = []string{
 	"git_repo_templates.own.auth.ssh_private_key", "git_repo_templates.own.auth.known_hosts", // for ssh
 	"cluster.kubernetes.audit_policy.rules.0.nonResourceURLs.*", // not next to resources
 	"cluster.certificate_authorities.*",                         // see TestAuthorities: they fit together
-	"components.own.chart.*",                                    // see TestValuesOfAChart: a component has either a repository or a chart
+	"components.own.chart.*",                                    // see TestValuesOfAChart
 }
 
 // samples are keys in maps that have any.

@@ -119,6 +119,9 @@ func (n node) key(path string, required bool, defaults map[string]any) Key {
 // digits writes a large number without an exponent.
 func digits(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
+// mostExact is the largest integer up to which a number of JSON is exact.
+const mostExact = 1<<53 - 1
+
 // words describes the values that are allowed.
 func (n node) words() string {
 	if len(n.Enum) > 0 {
@@ -140,6 +143,7 @@ func (n node) words() string {
 		name += " of " + n.Items.words()
 	}
 	switch {
+	case n.Maximum != nil && *n.Maximum == mostExact: // a bound of JSON's numbers, and not of the value
 	case n.Minimum != nil && n.Maximum != nil:
 		name += ", " + digits(*n.Minimum) + " to " + digits(*n.Maximum)
 	case n.Minimum != nil:

@@ -48,7 +48,7 @@ func withKubernetes(t *testing.T, name string, sets ...string) environment.Optio
 		ValuesFiles: []string{filepath.Join(at, "kubernetes.yaml")}}
 }
 
-// argumentsAt returns a list of arguments in the form NAME=VALUE, whoever writes it.
+// argumentsAt returns a list of arguments, of kubeadm or of RKE2, in the form NAME=VALUE.
 func argumentsAt(spec map[string]any, path ...string) []string {
 	list, _, _ := unstructured.NestedSlice(spec, path...)
 	var all []string
@@ -279,7 +279,7 @@ func TestWhatReplacesTheControlPlane(t *testing.T) {
 	}
 }
 
-// An empty value, as a file of values may have it, is no setting.
+// A key with the value null sets nothing.
 func TestKubernetesSettingsOfNull(t *testing.T) {
 	for _, set := range []string{"", ".oidc", ".admission", ".audit_policy", ".encryption_at_rest", ".api_server",
 		".kubelet.extra_args", ".encryption_at_rest.keys", ".admission.pod_security", ".cert_sans"} {

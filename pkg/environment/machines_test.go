@@ -155,7 +155,7 @@ func hasSettings(t *testing.T, name, kind string, spec map[string]any) {
 	}
 }
 
-// An empty value, as a file of values may have it, is no setting.
+// A key with the value null sets nothing.
 func TestMachineSettingsOfNull(t *testing.T) {
 	for _, set := range []string{"machines=null", "machines.ntp=null", "machines.sysctls=null", "machines.files=null"} {
 		load(t, environment.Options{Sets: []string{"cluster." + set}})

@@ -83,7 +83,7 @@ func flatten(e *jsonschema.ValidationError, values map[string]any) []violation {
 	}
 	at := e.InstanceLocation
 	if name, ok := e.ErrorKind.(*kind.PropertyNames); ok {
-		// The library (v6.0.3) overwrites the place of a name while it goes on.
+		// jsonschema v6.0.3 reuses the slice: it holds the place of a later value.
 		_, path, _ := strings.Cut(e.SchemaURL, "#/")
 		at, _ = placeOfName(values, strings.Split(path, "/"), name.Property)
 	}

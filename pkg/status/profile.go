@@ -44,7 +44,7 @@ func (h Health) WithProfile(ctx context.Context, c *kube.Cluster, profile benchm
 		h = h.withFailed(profile, "Pod/kube-system/"+name, all[name])
 	}
 	if len(all) == 0 {
-		h = h.withoutProfile(profile, errors.New("there is no static Pod of the control plane"))
+		h = h.withoutProfile(profile, errors.New("found no static Pod of the control plane"))
 	}
 	nodes := &corev1.NodeList{}
 	if err := c.List(ctx, nodes); err != nil {

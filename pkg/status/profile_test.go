@@ -50,7 +50,7 @@ func TestWithProfile(t *testing.T) {
 		"a kubelet without a configuration": {profile: "cis", objects: []client.Object{scheduler, node}, kubelet: "{}",
 			notChecked: "the kubelet of one"},
 		"no static Pod": {profile: "cis", objects: []client.Object{node}, kubelet: good,
-			notChecked: "there is no static Pod"},
+			notChecked: "found no static Pod"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
