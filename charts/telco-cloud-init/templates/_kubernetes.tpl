@@ -21,7 +21,7 @@
 {{- end -}}
 {{- $_ := set $lists (printf "%s/apiServer/extraVolumes" $of) $volumes -}}
 {{- $_ := set $lists "files" $api.files -}}
-{{- $kubelet := include "telco-cloud-init.kubeletArguments" . | fromJsonArray -}}
+{{- $kubelet := include "telco-cloud-init.arguments" (dict "root" . "arguments" ($kubernetes.kubelet | default dict).extra_args) | fromJsonArray -}}
 {{- $workers := dict "joinConfiguration/nodeRegistration/kubeletExtraArgs" $kubelet -}}
 {{- range list "init" "join" -}}{{- $_ := set $lists (printf "%sConfiguration/nodeRegistration/kubeletExtraArgs" .) $kubelet -}}{{- end -}}
 {{- include "telco-cloud-init.settingsOfKinds" (dict
@@ -37,7 +37,7 @@
 {{- $arguments := (get $kubernetes $component | default dict).extra_args -}}
 {{- $_ := set $lists (printf "serverConfig/%s/extraArgs" $field) (include "telco-cloud-init.arguments" (dict "root" $ "arguments" $arguments) | fromJsonArray) -}}
 {{- end -}}
-{{- $kubelet := dict "agentConfig/kubelet/extraArgs" (include "telco-cloud-init.kubeletArguments" . | fromJsonArray) -}}
+{{- $kubelet := dict "agentConfig/kubelet/extraArgs" (include "telco-cloud-init.arguments" (dict "root" . "arguments" ($kubernetes.kubelet | default dict).extra_args) | fromJsonArray) -}}
 {{- $mounts := dict -}}
 {{- range $api.folders -}}{{- $_ := set $mounts .path (printf "%s%s" .path (ternary ":ro" "" .readOnly)) -}}{{- end -}}
 {{- $fields := $api.fields | default dict -}}
@@ -66,19 +66,6 @@
 {{- if $rke2 -}}{{- $list = append $list (printf "%s=%s" $name $text) -}}{{- else -}}{{- $list = append $list (dict "name" $name "value" $text) -}}{{- end -}}
 {{- end -}}
 {{- toJson $list -}}
-{{- end -}}
-
-{{/* Those of kubelet on all machines. */}}
-{{- define "telco-cloud-init.kubeletArguments" -}}
-{{- $kubelet := (include "telco-cloud-init.kubernetes" . | fromJson).kubelet | default dict -}}
-{{- include "telco-cloud-init.arguments" (dict "root" . "arguments" $kubelet.extra_args) -}}
-{{- end -}}
-
-{{/* Hash of these settings that changes when the control plane has to be replaced for them; empty without any. */}}
-{{- define "telco-cloud-init.controlPlaneSettings" -}}
-{{- with get (include "telco-cloud-init.kubernetesSettings" . | fromJson) (include "telco-cloud-init.controlPlaneKind" .) -}}
-{{- . | toJson | sha256sum | trunc 8 -}}
-{{- end -}}
 {{- end -}}
 
 {{/* "true" when the definition has list .path in the configuration of .kind: definitions.json says so. A patch cannot check it. */}}

@@ -2,7 +2,7 @@
 {{- define "telco-cloud-init.lastPatches" -}}
 {{- $patches := list -}}
 {{- if eq .name "cluster" -}}
-{{- $patches = concat ((include "telco-cloud-init.machineLists" .root | fromJson).patches | default list) (include "telco-cloud-init.poolPatches" . | fromJson).patches -}}
+{{- $patches = concat ((include "telco-cloud-init.machineLists" . | fromJson).patches | default list) (include "telco-cloud-init.poolPatches" . | fromJson).patches -}}
 {{- end -}}
 {{- /* Deleting a CRD deletes all its objects: each Cluster, and with it each server. Deleting a namespace deletes all its content. Flux applies
      them, and never deletes them: neither when a commit lacks them nor to recreate them where a field cannot be changed. */ -}}

@@ -21,23 +21,22 @@ true
 {{- end -}}
 
 {{/* {patches: [...]} as JSON: fields of all machines, which a user's patch may change, and lists that the definition has not. The API takes no empty
-     lists of kubeadm, so definitions have none. */}}
+     lists of kubeadm, so definitions have none. .settings are telco-cloud-init.kubernetesSettings. */}}
 {{- define "telco-cloud-init.machineFields" -}}
-{{- $machine := include "telco-cloud-init.machineFiles" . | fromJson -}}
-{{- $settings := include "telco-cloud-init.kubernetesSettings" . | fromJson -}}
+{{- $machine := include "telco-cloud-init.machineFiles" .root | fromJson -}}
 {{- $patches := list -}}
-{{- range $kind, $prefix := include "telco-cloud-init.machineKinds" . | fromJson -}}
+{{- range $kind, $prefix := include "telco-cloud-init.machineKinds" .root | fromJson -}}
 {{- $operations := list -}}
 {{- range $field, $value := $machine.fields -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix $field) "value" $value) -}}
 {{- end -}}
-{{- if and $machine.commands (include "telco-cloud-init.lacksCommands" (dict "root" $ "kind" $kind)) -}}
-{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix (include "telco-cloud-init.commandsField" $)) "value" list) -}}
+{{- if and $machine.commands (include "telco-cloud-init.lacksCommands" (dict "root" $.root "kind" $kind)) -}}
+{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix (include "telco-cloud-init.commandsField" $.root)) "value" list) -}}
 {{- end -}}
 {{- if $operations -}}
 {{- $patches = append $patches (include "telco-cloud-init.patch" (dict "target" (dict "kind" $kind) "operations" $operations) | fromJson) -}}
 {{- end -}}
-{{- with include "telco-cloud-init.kubernetesFields" (dict "root" $ "kind" $kind "settings" (get $settings $kind | default dict)) | fromJson -}}
+{{- with include "telco-cloud-init.kubernetesFields" (dict "root" $.root "kind" $kind "settings" (get $.settings $kind | default dict)) | fromJson -}}
 {{- $patches = append $patches . -}}
 {{- end -}}
 {{- end -}}
@@ -46,17 +45,16 @@ true
 
 {{/* {patches: [...]} as JSON: files of all machines after those of the definition and of the user, and commands before theirs. */}}
 {{- define "telco-cloud-init.machineLists" -}}
-{{- $machine := include "telco-cloud-init.machineFiles" . | fromJson -}}
-{{- $settings := include "telco-cloud-init.kubernetesSettings" . | fromJson -}}
+{{- $machine := include "telco-cloud-init.machineFiles" .root | fromJson -}}
 {{- $patches := list -}}
-{{- range $kind, $prefix := include "telco-cloud-init.machineKinds" . | fromJson -}}
+{{- range $kind, $prefix := include "telco-cloud-init.machineKinds" .root | fromJson -}}
 {{- $operations := list -}}
 {{- range $machine.files -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/files/-" $prefix) "value" .) -}}
 {{- end -}}
-{{- $operations = concat $operations (include "telco-cloud-init.kubernetesLists" (dict "root" $ "kind" $kind "prefix" $prefix "settings" (get $settings $kind | default dict)) | fromJsonArray) -}}
+{{- $operations = concat $operations (include "telco-cloud-init.kubernetesLists" (dict "root" $.root "kind" $kind "prefix" $prefix "settings" (get $.settings $kind | default dict)) | fromJsonArray) -}}
 {{- range reverse ($machine.commands | default list) -}}
-{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s/0" $prefix (include "telco-cloud-init.commandsField" $)) "value" .) -}}
+{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s/0" $prefix (include "telco-cloud-init.commandsField" $.root)) "value" .) -}}
 {{- end -}}
 {{- if $operations -}}
 {{- $patches = append $patches (include "telco-cloud-init.patch" (dict "target" (dict "kind" $kind) "operations" $operations) | fromJson) -}}

@@ -42,14 +42,18 @@
 {{- with (include "telco-cloud-init.poolLabels" . | fromJson).registered -}}{{- $_ := set $machine "labels" . -}}{{- end -}}
 {{- with $pool.taints -}}{{- $_ := set $machine "taints" . -}}{{- end -}}
 {{- with $pool.flavor -}}{{- $_ := set $machine "flavor" . -}}{{- end -}}
-{{- with include "telco-cloud-init.kubeletArguments" .root | fromJsonArray -}}{{- $_ := set $machine "kubelet" . -}}{{- end -}}
+{{- $kind := without (include "telco-cloud-init.machineKinds" .root | fromJson | keys) (include "telco-cloud-init.controlPlaneKind" .root) | first -}}
+{{- with get .settings $kind -}}{{- $_ := set $machine "kubernetes" . -}}{{- end -}}
 {{- toJson $machine -}}
 {{- end -}}
 
 {{/* .variables of the component cluster, with those of a pool, as JSON. */}}
 {{- define "telco-cloud-init.poolVariables" -}}
 {{- $variables := .variables -}}
-{{- with include "telco-cloud-init.controlPlaneSettings" .root -}}{{- $_ := set $variables "CONTROL_PLANE_SETTINGS_HASH" . -}}{{- end -}}
+{{- with get .settings (include "telco-cloud-init.controlPlaneKind" .root) -}}
+{{- /* No manifest has it: whoever compares it sees that the control plane is replaced. */ -}}
+{{- $_ := set $variables "CONTROL_PLANE_SETTINGS_HASH" (toJson . | sha256sum | trunc 8) -}}
+{{- end -}}
 {{- $pool := include "telco-cloud-init.pool" . | fromJson -}}
 {{- $machine := include "telco-cloud-init.poolMachine" . | fromJson -}}
 {{- if kindIs "invalid" $pool.replicas -}}
