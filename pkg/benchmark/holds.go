@@ -23,8 +23,10 @@ func areStrong(value string, given bool) bool {
 
 func isGiven(_ string, given bool) bool { return given }
 
-func is(want string) func(string, bool) bool {
-	return func(value string, given bool) bool { return given && value == want }
+func isAbsent(_ string, given bool) bool { return !given }
+
+func is(values ...string) func(string, bool) bool {
+	return func(value string, given bool) bool { return given && slices.Contains(values, value) }
 }
 
 func isNot(values ...string) func(string, bool) bool {
@@ -43,9 +45,9 @@ func without(item string) func(string, bool) bool {
 	return func(value string, _ bool) bool { return !slices.Contains(strings.Split(value, ","), item) }
 }
 
-// given is a check that an argument that is not set does not pass.
-func given(holds func(string, bool) bool) func(string, bool) bool {
-	return func(value string, set bool) bool { return set && holds(value, set) }
+// isWithout is without for an argument that must be set.
+func isWithout(item string) func(string, bool) bool {
+	return func(value string, given bool) bool { return given && without(item)(value, given) }
 }
 
 func atLeast(least int) func(string, bool) bool {
@@ -53,10 +55,4 @@ func atLeast(least int) func(string, bool) bool {
 		n, err := strconv.Atoi(value)
 		return given && err == nil && n >= least
 	}
-}
-
-func isAbsent(_ string, given bool) bool { return !given }
-
-func isOneOf(values ...string) func(string, bool) bool {
-	return func(value string, given bool) bool { return given && slices.Contains(values, value) }
 }

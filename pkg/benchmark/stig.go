@@ -3,7 +3,7 @@ package benchmark
 // stig are the rules of DISA's Kubernetes STIG about arguments.
 func stig() []Check {
 	const tls12 = "is VersionTLS12 or VersionTLS13"
-	isTLS12 := isOneOf("VersionTLS12", "VersionTLS13")
+	isTLS12 := is("VersionTLS12", "VersionTLS13")
 	return []Check{
 		{"CNTR-K8-000150", ControllerManager, "tls-min-version", tls12, true, isTLS12},
 		{"CNTR-K8-000160", Scheduler, "tls-min-version", tls12, true, isTLS12},

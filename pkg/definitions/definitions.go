@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -78,13 +79,16 @@ func read(content fs.FS, at string) (d Definition, found bool, err error) {
 	if err := r.folder(at); err != nil {
 		return Definition{}, false, fmt.Errorf("read a cluster definition: %w", err)
 	}
-	slices.Sort(r.commands)
-	for kind, lists := range r.lists {
-		slices.Sort(lists)
-		r.lists[kind] = slices.Compact(lists)
+	var commands []string
+	for _, kind := range slices.Sorted(maps.Keys(r.lists)) {
+		slices.Sort(r.lists[kind])
+		r.lists[kind] = slices.Compact(r.lists[kind])
+		if slices.ContainsFunc(r.lists[kind], isCommands) {
+			commands = append(commands, kind)
+		}
 	}
 	templates := fmt.Sprintf("%x", r.hash.Sum(nil))[:16]
-	return Definition{Templates: templates, Commands: slices.Compact(r.commands), Lists: r.lists}, r.found, nil
+	return Definition{Templates: templates, Commands: commands, Lists: r.lists}, r.found, nil
 }
 
 // Encode returns the content of File.
@@ -104,12 +108,11 @@ func Decode(text []byte) (Definitions, error) {
 
 // reader reads one definition.
 type reader struct {
-	content  fs.FS
-	hash     hash.Hash
-	found    bool
-	commands []string
-	lists    map[string][]string
-	seen     map[string]bool // targets outside of the folder that were read
+	content fs.FS
+	hash    hash.Hash
+	found   bool
+	lists   map[string][]string
+	seen    map[string]bool // targets outside of the folder that were read
 }
 
 func (r *reader) folder(at string) error {
@@ -155,13 +158,6 @@ func (r *reader) document(at, file string, text []byte) error {
 		return r.kustomization(at, file, object)
 	}
 	r.addLists(kind, object)
-	for _, at := range [][]string{{"spec", "kubeadmConfigSpec"}, {"spec", "template", "spec"}, {"spec"}} {
-		for _, field := range []string{"preKubeadmCommands", "preRKE2Commands"} {
-			if _, has := nested(object, at...)[field]; has {
-				r.commands = append(r.commands, kind)
-			}
-		}
-	}
 	if !strings.HasSuffix(kind, "Template") {
 		return nil
 	}
@@ -183,6 +179,9 @@ func (r *reader) addLists(kind string, object map[string]any) {
 	}
 	r.lists[kind] = append(r.lists[kind], listsOf(nested(object, at...), "")...)
 }
+
+// isCommands reports whether a list has the commands that machines run first.
+func isCommands(list string) bool { return list == "preKubeadmCommands" || list == "preRKE2Commands" }
 
 // listsOf returns the paths of all lists in an object, but not of those in lists.
 func listsOf(object map[string]any, at string) []string {

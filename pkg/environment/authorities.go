@@ -47,11 +47,12 @@ func (e *Environment) checkAuthorities(now time.Time) error {
 			continue // the chart reports an incomplete one
 		}
 		key, err := authority.check(now)
-		if err == nil && names[key] != "" {
-			err = fmt.Errorf("it has the key of %s: each needs one of its own", names[key])
+		if other, known := names[key]; err == nil && known {
+			err = fmt.Errorf("it has the key of %s: each needs one of its own", other)
 		}
-		names[key] = name
-		if err != nil {
+		if err == nil {
+			names[key] = name
+		} else {
 			problems = append(problems, fault.Wrap(fmt.Errorf("%s.%s: %w", authoritiesPath, name, err),
 				fault.ValuesInvalid, "Give a certificate authority that is valid, and its private key."))
 		}
@@ -64,12 +65,14 @@ func (e *Environment) checkAuthorities(now time.Time) error {
 func (e *Environment) CheckNewAuthorities(now time.Time) error {
 	all := e.spec.Cluster.Authorities
 	for _, name := range sortedKeys(all) {
-		block, _ := pem.Decode([]byte(all[name].Certificate))
-		if block == nil {
+		if all[name].Certificate == "" {
 			continue
 		}
-		certificate, err := x509.ParseCertificate(block.Bytes)
-		if err == nil && now.Add(leastValidity).After(certificate.NotAfter) {
+		certificate, err := all[name].certificate()
+		if err != nil { // Load has refused it
+			return fmt.Errorf("%s.%s: %w", authoritiesPath, name, err)
+		}
+		if now.Add(leastValidity).After(certificate.NotAfter) {
 			return fault.New(fault.ValuesInvalid, fmt.Sprintf("%s.%s: the certificate expires on %s, before the "+
 				"certificates that it would sign", authoritiesPath, name, certificate.NotAfter.Format(time.DateOnly)),
 				"Give a certificate authority that is valid for more than a year.")
@@ -84,28 +87,39 @@ func (a Authority) check(now time.Time) (key string, err error) {
 	if err != nil {
 		return "", err
 	}
-	block, rest := pem.Decode([]byte(cmp.Or(a.Certificate, a.PublicKey)))
-	if another, _ := pem.Decode(rest); block == nil || another != nil {
-		return "", errors.New("it is not one PEM block")
-	}
 	own, err := x509.MarshalPKIXPublicKey(signer.Public())
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("read the public key of the private key: %w", err)
 	}
 	if a.Certificate == "" {
-		if string(block.Bytes) != string(own) {
-			return "", errors.New("the private key does not belong to it")
+		if block, _ := pem.Decode([]byte(a.PublicKey)); block == nil || string(block.Bytes) != string(own) {
+			return "", errNotItsKey
 		}
 		return string(own), nil
 	}
-	certificate, err := x509.ParseCertificate(block.Bytes)
+	certificate, err := a.certificate()
 	if err != nil {
-		return "", fmt.Errorf("read the certificate: %w", err)
+		return "", err
 	}
 	if public, err := x509.MarshalPKIXPublicKey(certificate.PublicKey); err != nil || string(public) != string(own) {
-		return "", errors.New("the private key does not belong to it")
+		return "", errNotItsKey
 	}
 	return string(own), isAuthority(certificate, signer, now)
+}
+
+var errNotItsKey = errors.New("the private key does not belong to it")
+
+// certificate reads the certificate. The schema allows only one.
+func (a Authority) certificate() (*x509.Certificate, error) {
+	block, _ := pem.Decode([]byte(a.Certificate))
+	if block == nil {
+		return nil, errors.New("the certificate is not PEM")
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificate: %w", err)
+	}
+	return certificate, nil
 }
 
 // signer returns the private key, if kubeadm can use it.
@@ -136,7 +150,7 @@ func isAuthority(authority *x509.Certificate, signer crypto.Signer, now time.Tim
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return err
+		return fmt.Errorf("make a key to try it with: %w", err)
 	}
 	const name = "kubernetes.default.svc.cluster.local"
 	roots := x509.NewCertPool()

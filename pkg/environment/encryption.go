@@ -58,11 +58,7 @@ func (e *Environment) EncryptionSecret(given Objects) (string, error) {
 	}
 	before := *e
 	before.settle(last)
-	before.schema, before.rendered = nil, nil
-	before.chart = e.chart.Only(func(template string) bool {
-		return isNamedTemplates(template) || template == "templates/machine-secrets.yaml"
-	})
-	objects, err := before.Render(e.lasting(), nil)
+	objects, err := before.renderOnly("templates/machine-secrets.yaml")
 	if err != nil {
 		return "", err
 	}

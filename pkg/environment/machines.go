@@ -91,12 +91,7 @@ func (e *Environment) definition() (*unstructured.Unstructured, error) {
 
 // definitions are that Kustomization and those of the further pools of workers.
 func (e *Environment) definitions() ([]*unstructured.Unstructured, error) {
-	unchecked := *e
-	unchecked.schema, unchecked.rendered = nil, nil
-	unchecked.chart = e.chart.Only(func(template string) bool {
-		return isNamedTemplates(template) || template == "templates/kustomizations.yaml"
-	})
-	objects, err := unchecked.Render(e.lasting(), nil)
+	objects, err := e.renderOnly("templates/kustomizations.yaml")
 	if err != nil {
 		return nil, err
 	}
@@ -112,4 +107,12 @@ func (e *Environment) definitions() ([]*unstructured.Unstructured, error) {
 		return nil, errors.New("chart " + ReleaseName + " renders no component cluster")
 	}
 	return all, nil
+}
+
+// renderOnly returns the objects of one template of the chart, whether or not the values are consistent.
+func (e *Environment) renderOnly(template string) ([]*unstructured.Unstructured, error) {
+	unchecked := *e
+	unchecked.schema, unchecked.rendered = nil, nil
+	unchecked.chart = e.chart.Only(func(name string) bool { return isNamedTemplates(name) || name == template })
+	return unchecked.Render(e.lasting(), nil)
 }
