@@ -51,8 +51,7 @@ func (d *diagnosedStatus) look(ctx context.Context) status.Report {
 // healthOf checks whether a cluster can act. It reuses a recent result.
 func (d *diagnosedStatus) healthOf(ctx context.Context, c *kube.Cluster) status.Health {
 	if time.Since(d.seenAt) >= diagnosisPause {
-		d.health = status.HealthOf(ctx, c, d.world.Registry()).WithProfile(ctx, c, d.profile)
-		d.seenAt = time.Now()
+		d.health, d.seenAt = status.HealthOf(ctx, c, d.world.Registry(), d.profile), time.Now()
 	}
 	return d.health
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/benchmark"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/readiness"
@@ -46,12 +47,13 @@ type Expiry struct {
 	At   time.Time `json:"at"`
 }
 
-// HealthOf checks whether a management cluster can act. It observes the registry too if the cluster's sources read from
-// it.
-func HealthOf(ctx context.Context, c *kube.Cluster, registry readiness.Registry) Health {
+// HealthOf checks whether a management cluster can act, and whether its components follow a security profile. It
+// observes the registry too if the cluster's sources read from it.
+func HealthOf(ctx context.Context, c *kube.Cluster, registry readiness.Registry, profile benchmark.Profile) Health {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	return healthFrom(readiness.Observe(ctx, c, registry))
+	o := readiness.Observe(ctx, c, registry)
+	return healthFrom(o).withProfile(ctx, c, o, profile)
 }
 
 func healthFrom(o readiness.Observation) Health {

@@ -8,10 +8,11 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cluster-init/cluster-init/pkg/benchmark"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -21,48 +22,65 @@ import (
 // mostOfConfiguration is the maximum size of a kubelet's configuration, in bytes.
 const mostOfConfiguration = 1 << 20
 
-// WithProfile adds the recommendations of a security profile that the running components of a cluster do not follow.
-func (h Health) WithProfile(ctx context.Context, c *kube.Cluster, profile benchmark.Profile) Health {
+// kubeletBound limits reading the configuration of one kubelet, kubeletsAtOnce how many are read at the same time.
+const (
+	kubeletBound   = 10 * time.Second
+	kubeletsAtOnce = 8
+)
+
+// withProfile adds the recommendations of a security profile that the running components of an observed cluster do not
+// follow. It reads the configurations of the kubelets.
+func (h Health) withProfile(ctx context.Context, c *kube.Cluster, o readiness.Observation,
+	profile benchmark.Profile) Health {
 	if profile.Name() == "" {
 		return h
 	}
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
-	defer cancel()
-	h.Findings, h.NotChecked = slices.Clone(h.Findings), slices.Clone(h.NotChecked)
-	pods := &unstructured.UnstructuredList{}
-	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
-	if err := c.List(ctx, pods, client.InNamespace("kube-system"),
-		client.MatchingLabels{"tier": "control-plane"}); err != nil {
-		return h.withoutProfile(profile, fmt.Errorf("list the Pods of the control plane: %w", err))
+	pods := slices.DeleteFunc(objectsOf(o, "Pod"), func(pod *unstructured.Unstructured) bool {
+		return pod.GetNamespace() != "kube-system" // others may have the labels too
+	})
+	controlPlane := benchmark.OfPods(pods)
+	for _, name := range slices.Sorted(maps.Keys(controlPlane)) {
+		h = h.withFailed(profile, "Pod/kube-system/"+name, controlPlane[name])
 	}
-	var list []*unstructured.Unstructured
-	for i := range pods.Items {
-		list = append(list, &pods.Items[i])
-	}
-	all := benchmark.OfPods(list)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		h = h.withFailed(profile, "Pod/kube-system/"+name, all[name])
-	}
-	if len(all) == 0 {
+	if len(controlPlane) == 0 {
 		h = h.withoutProfile(profile, errors.New("found no static Pod of the control plane"))
 	}
-	nodes := &corev1.NodeList{}
-	if err := c.List(ctx, nodes); err != nil {
-		return h.withoutProfile(profile, fmt.Errorf("list the Nodes: %w", err))
+	nodes := objectsOf(o, "Node")
+	kubelets, errs := make([]benchmark.Arguments, len(nodes)), make([]error, len(nodes))
+	var g errgroup.Group // an error ends no other read
+	g.SetLimit(kubeletsAtOnce)
+	for i, node := range nodes {
+		g.Go(func() error {
+			kubelets[i], errs[i] = kubeletOf(ctx, c, node.GetName())
+			return nil
+		})
 	}
-	for _, node := range nodes.Items {
-		arguments, err := kubeletOf(ctx, c, node.Name)
-		if err != nil {
-			h = h.withoutProfile(profile, fmt.Errorf("read the configuration of the kubelet of %s: %w", node.Name, err))
+	_ = g.Wait()
+	for i, node := range nodes {
+		if errs[i] != nil {
+			h = h.withoutProfile(profile, fmt.Errorf("read the configuration of the kubelet of %s: %w", node.GetName(),
+				errs[i]))
 			continue
 		}
-		h = h.withFailed(profile, "Node/"+node.Name, arguments)
+		h = h.withFailed(profile, "Node/"+node.GetName(), kubelets[i])
 	}
 	return h
 }
 
+// objectsOf returns the observed objects of a kind of Kubernetes' core.
+func objectsOf(o readiness.Observation, kind string) (objects []*unstructured.Unstructured) {
+	for _, object := range o.Objects {
+		if object.GroupVersionKind().GroupKind() == (schema.GroupKind{Kind: kind}) {
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}
+
 // kubeletOf reads the configuration that the kubelet of a Node runs with.
 func kubeletOf(ctx context.Context, c *kube.Cluster, node string) (benchmark.Arguments, error) {
+	ctx, cancel := context.WithTimeout(ctx, kubeletBound)
+	defer cancel()
 	response, body, err := c.Raw(ctx, "/api/v1/nodes/"+node+"/proxy/configz", mostOfConfiguration)
 	if err != nil {
 		return nil, err
@@ -74,7 +92,7 @@ func kubeletOf(ctx context.Context, c *kube.Cluster, node string) (benchmark.Arg
 		Configuration map[string]any `json:"kubeletconfig"`
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("parse the answer: %w", err)
 	}
 	if len(answer.Configuration) == 0 {
 		return nil, errors.New("the answer has no kubeletconfig")

@@ -70,7 +70,7 @@ func TestARegistryThatIsStoppedIsSeen(t *testing.T) {
 	} {
 		registry := readiness.Registry{Name: "demo-registry",
 			State: func(context.Context) (string, error) { return tc.state, tc.err }}
-		h := HealthOf(t.Context(), c, registry)
+		h := HealthOf(t.Context(), c, registry, "")
 		i := slices.IndexFunc(h.Findings, func(f Finding) bool { return strings.HasPrefix(f.ID, "registry-") })
 		if found := i >= 0; found != (tc.finding != "") || found && h.Findings[i].ID != tc.finding {
 			t.Errorf("%s: %+v, want %q", name, h.Findings, tc.finding)
