@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"crypto/x509"
 	"os"
 	"strings"
 	"testing"
@@ -11,9 +12,32 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/cluster-api/util/certs"
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// authority has the certificates of a cluster, as Cluster API makes them.
+type authority struct{ secret.Certificates }
+
+func newAuthority(t *testing.T) authority {
+	t.Helper()
+	made := secret.NewCertificatesForInitialControlPlane(nil)
+	if err := made.Generate(); err != nil {
+		t.Fatal(err)
+	}
+	return authority{made}
+}
+
+// certificate returns that of the cluster's authority.
+func (a authority) certificate(t *testing.T) *x509.Certificate {
+	t.Helper()
+	certificate, err := certs.DecodeCertPEM(a.GetByPurpose(secret.ClusterCA).KeyPair.Cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certificate
+}
 
 // values are the cluster's own authorities, as an environment has them.
 func (a authority) values() map[string]any {

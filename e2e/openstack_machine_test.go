@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/x509"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -133,28 +132,6 @@ func applyNetwork(t *testing.T, c *kube.Cluster) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// authority has the certificates of a cluster, as Cluster API makes them.
-type authority struct{ secret.Certificates }
-
-func newAuthority(t *testing.T) authority {
-	t.Helper()
-	made := secret.NewCertificatesForInitialControlPlane(nil)
-	if err := made.Generate(); err != nil {
-		t.Fatal(err)
-	}
-	return authority{made}
-}
-
-// certificate returns that of the cluster's authority.
-func (a authority) certificate(t *testing.T) *x509.Certificate {
-	t.Helper()
-	certificate, err := certs.DecodeCertPEM(a.GetByPurpose(secret.ClusterCA).KeyPair.Cert)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return certificate
 }
 
 // connect makes a client of an API server that need not answer yet.

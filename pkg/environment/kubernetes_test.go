@@ -1,8 +1,6 @@
 package environment_test
 
 import (
-	"cmp"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -12,13 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	"github.com/cluster-init/cluster-init/pkg/fault"
 )
-
-// encryptionKey is 32 bytes.
-const encryptionKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
 // kubernetes are all settings of the control plane and of kubelet.
 const kubernetes = `
@@ -141,25 +134,6 @@ func wantedLists(kind string) map[string][]string {
 	}[kind]
 }
 
-// contentOfFiles returns the files of a configuration by path: their content, or the Secret with it.
-func contentOfFiles(spec map[string]any) map[string]string {
-	all := map[string]string{}
-	list, _, _ := unstructured.NestedSlice(spec, "files")
-	for _, item := range list {
-		file := item.(map[string]any)
-		text, _ := file["content"].(string)
-		if file["encoding"] == "base64" {
-			decoded, _ := base64.StdEncoding.DecodeString(text)
-			text = string(decoded)
-		}
-		if secret, _, _ := unstructured.NestedString(file, "contentFrom", "secret", "name"); secret != "" {
-			text = secret
-		}
-		all[file["path"].(string)] = text
-	}
-	return all
-}
-
 // hasFilesOfAPIServer sees the files that the API server reads, and that its pod has them.
 func hasFilesOfAPIServer(t *testing.T, kind string, spec map[string]any) {
 	t.Helper()
@@ -201,63 +175,6 @@ func hasFilesOfAPIServer(t *testing.T, kind string, spec map[string]any) {
 	}
 }
 
-// The keys are in a Secret next to the cluster, in each cluster that makes its machines, and nowhere else. Those that
-// encrypt come first.
-func TestEncryptionKeys(t *testing.T) {
-	const at = "cluster.kubernetes.encryption_at_rest.keys"
-	second := []string{at + "[1].name=two", at + "[1].secret=" + encryptionKey}
-	const one = `{"name":"one","secret":"` + encryptionKey + `"}`
-	const two = `{"name":"two","secret":"` + encryptionKey + `"}`
-	names := map[string]bool{}
-	for name, tc := range map[string]struct {
-		sets []string
-		want string
-	}{
-		"one key": {nil, `[{"secretbox":{"keys":[` + one + `]}},{"identity":{}}]`},
-		"one that decrypts": {[]string{at + "[0].decrypt_only=true"},
-			`[{"identity":{}},{"secretbox":{"keys":[` + one + `]}}]`},
-		"two keys": {second, `[{"secretbox":{"keys":[` + one + `,` + two + `]}},{"identity":{}}]`},
-		"the second encrypts": {append(second, at+"[0].decrypt_only=true"),
-			`[{"secretbox":{"keys":[` + two + `,` + one + `]}},{"identity":{}}]`},
-		"another algorithm": {[]string{"cluster.kubernetes.encryption_at_rest.provider=aescbc"},
-			`[{"aescbc":{"keys":[` + one + `]}},{"identity":{}}]`},
-	} {
-		env := load(t, withKubernetes(t, "kubeadm-capd", tc.sets...))
-		spec := configurations(t, env)["KubeadmControlPlane"]
-		refers := contentOfFiles(spec)["/etc/kubernetes/cluster-init/encryption.json"]
-		for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
-			rendered, err := env.Render(phase, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var found []string
-			for _, o := range rendered {
-				text, _ := o.MarshalJSON()
-				if strings.Contains(string(text), encryptionKey) {
-					found = append(found, o.GetKind()+" "+o.GetName())
-					data, _, _ := unstructured.NestedString(o.Object, "stringData", "encryption.json")
-					if !strings.Contains(data, `"providers":`+tc.want) || o.GetNamespace() != "management" {
-						t.Errorf("%s: %s has %s", name, phase, data)
-					}
-					names[o.GetName()] = true
-				}
-			}
-			if !slices.Equal(found, []string{"Secret " + refers}) {
-				t.Errorf("%s: %s has the keys in %q, and machines refer to %s", name, phase, found, refers)
-			}
-		}
-	}
-	// As from Git: no fingerprint.
-	for _, sets := range [][]string{nil, second, {at + "[0].decrypt_only=true"}} {
-		env := load(t, withKubernetes(t, "kubeadm-capd", append(sets, "secret_fingerprint_key=")...))
-		spec := configurations(t, env)["KubeadmControlPlane"]
-		names[contentOfFiles(spec)["/etc/kubernetes/cluster-init/encryption.json"]] = true
-	}
-	if len(names) != 8 {
-		t.Errorf("other keys leave the machines as they are: %v", names)
-	}
-}
-
 // Settings of the control plane replace its machines and no others.
 func TestWhatReplacesTheControlPlane(t *testing.T) {
 	templates := func(sets ...string) environment.Templates {
@@ -293,9 +210,7 @@ func TestKubernetesSettingsThatAreRefused(t *testing.T) {
 	one, two := fmt.Sprintf(key, 0, "a", encryptionKey), fmt.Sprintf(key, 1, "a", encryptionKey)
 	const taken = "which cluster-init or the bootstrap provider sets"
 	const and = ",cluster.kubernetes."
-	for name, tc := range map[string]struct {
-		environment, set, message string
-	}{
+	refuses(t, "cluster.kubernetes.", map[string]refusedValue{
 		"an argument of kubeadm": {"", "api_server.extra_args.etcd-servers=a",
 			"api_server.extra_args has etcd-servers, " + taken},
 		"an argument of Docker's kubelet": {"", "kubelet.extra_args.cgroup-root=/", taken},
@@ -339,14 +254,5 @@ func TestKubernetesSettingsThatAreRefused(t *testing.T) {
 			"which is needed"},
 		"an unknown definition": {"", "cert_sans={a},components.cluster.path=./mine",
 			"it is not known which lists the definition"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := environment.Load(t.Context(), environment.Options{Name: cmp.Or(tc.environment, "kubeadm-capd"),
-				Content: clusterinit.Content(), Variables: variables(allVariables()),
-				Sets: []string{"cluster.kubernetes." + tc.set}})
-			if fault.CodeOf(err) != fault.ValuesInvalid || !strings.Contains(err.Error(), tc.message) {
-				t.Errorf("%v, want %q", err, tc.message)
-			}
-		})
-	}
+	})
 }

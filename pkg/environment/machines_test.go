@@ -1,8 +1,6 @@
 package environment_test
 
 import (
-	"cmp"
-	"encoding/base64"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,9 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // settings are settings of machines, in texts that YAML, cloud-init or Flux could take for something else.
@@ -111,28 +107,15 @@ func hasSettings(t *testing.T, name, kind string, spec map[string]any) {
 	if rke2 {
 		pre, post, ntp = "preRKE2Commands", "postRKE2Commands", []string{"agentConfig", "ntp", "servers"}
 	}
-	files := map[string][2]string{}
-	list, _, _ := unstructured.NestedSlice(spec, "files")
-	for _, f := range list {
-		file := f.(map[string]any)
-		text, _ := file["content"].(string)
-		if file["encoding"] == "base64" {
-			decoded, err := base64.StdEncoding.DecodeString(text)
-			if err != nil {
-				t.Errorf("%s: %v", kind, err)
-			}
-			text = string(decoded)
-		}
-		files[file["path"].(string)] = [2]string{text, file["owner"].(string) + " " + file["permissions"].(string)}
-	}
+	contents, owners := contentOfFiles(spec), ownersOfFiles(spec)
 	for path, want := range map[string][2]string{
 		"/opt/motd": {"  {{ ds }} ${HOME} $x\n", "root:root 0644"}, "/opt/run": {"#!/bin/sh\n", "daemon:daemon 0750"},
 		"/etc/modules-load.d/90-cluster-init.conf": {"sctp\nbr_netfilter\n", "root:root 0644"},
 		"/etc/sysctl.d/90-cluster-init.conf": {"fs.inotify.max_user_watches = 1048576\n" +
 			"kernel.core_pattern = |/bin/false\nnet.core.somaxconn = 4096\n", "root:root 0644"},
 	} {
-		if files[path] != want {
-			t.Errorf("%s has %s as %q, want %q", kind, path, files[path], want)
+		if got := [2]string{contents[path], owners[path]}; got != want {
+			t.Errorf("%s has %s as %q, want %q", kind, path, got, want)
 		}
 	}
 	commands, _, _ := unstructured.NestedStringSlice(spec, pre)
@@ -171,9 +154,7 @@ func TestMachineSettingsThatAreRefused(t *testing.T) {
 	const mirror = "pre_commands={a},cluster.registry_mirrors[0].host=docker.io," +
 		"cluster.registry_mirrors[0].url=http://mirror:5000,cluster.machines."
 	const first, second = ",cluster.machines.files[0].", ",cluster.machines.files[1]."
-	for name, tc := range map[string]struct {
-		environment, set, message string
-	}{
+	refuses(t, "cluster.machines.", map[string]refusedValue{
 		"a relative path":       {"", file("opt/x", "x"), "does not match pattern"},
 		"a file of the chart":   {"", file("/etc/sysctl.d/90-cluster-init.conf", "x"), taken},
 		"a mirror of the chart": {"", mirror + file("/etc/containerd/certs.d/docker.io/hosts.toml", "x"), taken},
@@ -212,14 +193,5 @@ func TestMachineSettingsThatAreRefused(t *testing.T) {
 			"ssh_authorized_keys/0': invalid value"},
 		"an unknown key":              {"", "swap=true", "additional properties 'swap' not allowed"},
 		"a time server with a scheme": {"", "ntp.servers={ntp://a}", "does not match pattern"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := environment.Load(t.Context(), environment.Options{Name: cmp.Or(tc.environment, "kubeadm-capd"),
-				Content: clusterinit.Content(), Variables: variables(allVariables()),
-				Sets: []string{"cluster.machines." + tc.set}})
-			if fault.CodeOf(err) != fault.ValuesInvalid || !strings.Contains(err.Error(), tc.message) {
-				t.Errorf("%v, want %q", err, tc.message)
-			}
-		})
-	}
+	})
 }
