@@ -23,14 +23,16 @@ func TestWithProfile(t *testing.T) {
 	const good = `{"kubeletconfig": {"authentication": {"anonymous": {"enabled": false}, "x509": {"clientCAFile": "/a"}},
 		"authorization": {"mode": "Webhook"}, "streamingConnectionIdleTimeout": "4h0m0s", "rotateCertificates": true,
 		"tlsCipherSuites": ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"], "podPidsLimit": 4096}}`
-	scheduler := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-scheduler-one",
-		Labels: map[string]string{"component": "kube-scheduler", "tier": "control-plane"}},
+	scheduler := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-scheduler-one",
+			Labels: map[string]string{"component": "kube-scheduler", "tier": "control-plane"}},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Command: []string{"kube-scheduler", "--profiling=false"}}}}}
 	foreign := scheduler.DeepCopy()
 	foreign.Namespace, foreign.Spec.Containers[0].Command[1] = "team", "--profiling=true"
 	profiling := scheduler.DeepCopy()
 	profiling.Spec.Containers[0].Command[1] = "--profiling=true"
-	node := &corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: "one"}}
+	node := &corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
+		ObjectMeta: metav1.ObjectMeta{Name: "one"}}
 	for name, tc := range map[string]struct {
 		profile    benchmark.Profile
 		objects    []runtime.Object
