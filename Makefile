@@ -16,7 +16,7 @@ ENVTEST  = 1.36.x
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: help up forecast down build lint envtest vulnerabilities cover test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot bench-workload release sums docs test-docs clean
+.PHONY: help up forecast down build machineadm lint envtest vulnerabilities cover test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot bench-workload release sums docs test-docs clean
 
 BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 # What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
@@ -45,6 +45,11 @@ forecast:
 ## build: compile cluster-init to bin/cluster-init
 build:
 	@$(BUILD)
+
+## machineadm: compile the program that prepares machines, and print its digests
+machineadm:
+	@mkdir -p bin && for arch in amd64 arm64; do GOOS=linux GOARCH=$$arch $(FAST) $(GO) build -buildvcs=false -ldflags '-s -w' -o bin/machineadm-$$arch ./cmd/machineadm || exit 1; done
+	@cd bin && sha256sum machineadm-amd64 machineadm-arm64
 
 APART = ^Test((Restore)?Struck|WhatClusterctlLeaves|AnotherMachineEnds|AMoveIsFinished|AMoveBackThatIsCutOff|HalfDoneMoves|RestoreIsRefused|PivotResumeAndRollback|PivotPlanOfTwoClusters|RestoreOfABackup|CommandsThatOnlyLook|Scripts)
 TEST  = -vet=off -ldflags='-s -w' -timeout 20m -tags integration

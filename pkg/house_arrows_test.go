@@ -11,7 +11,7 @@ type rule struct {
 var floors = [][]string{
 	// ground: values, and words for them
 	{"fault", "redact", "health", "owned", "event", "oneline", "redirect", "suggest", "unpack",
-		"wholefile"},
+		"wholefile", "machineadm"},
 	// adapters: one outside system each
 	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws", "helm"},
 	// parts: what a run is made of
@@ -39,8 +39,10 @@ var arrows = map[string]rule{
 	"oneline": {nil, "text of others is made fit for a terminal and for the log of a CI job in one way, whoever " +
 		"prints it"},
 
-	"redirect":  {nil, "credentials stay at their host in one way, whoever sends them"},
-	"unpack":    {nil, "archives and YAML of others are read within bounds in one way, whoever reads them"},
+	"redirect": {nil, "credentials stay at their host in one way, whoever sends them"},
+	"unpack":   {nil, "archives and YAML of others are read within bounds in one way, whoever reads them"},
+	"machineadm": {[]string{"fault"}, "it runs on machines, where nothing else of the house is: its configuration is " +
+		"checked in one way, here and there"},
 	"wholefile": {nil, "a file that is read while it is written is written in one way, whoever writes it"},
 	"suggest":   {nil, "what somebody meant who typed a name that is none is read from the names that there are"},
 
@@ -81,8 +83,8 @@ var arrows = map[string]rule{
 		"information, and from nothing else"},
 	"definitions": {[]string{"fault", "unpack"}, "what the chart must know of the definitions beside it is read " +
 		"from the files of both alone"},
-	"environment": {[]string{"definitions", "fault", "helm", "kustomize", "owned", "suggest", "redact", "oneline",
-		"unpack"},
+	"environment": {[]string{"definitions", "fault", "helm", "kustomize", "machineadm", "owned", "suggest", "redact",
+		"oneline", "unpack"},
 		"an environment is a value: rendered and checked without any outside system"},
 	"bundle": {[]string{"docker", "fault", "oci", "unpack", "wholefile"},
 		"a bundle is a folder of files; its images go into the Docker engine and into registries"},

@@ -43,6 +43,7 @@ type Cluster struct {
 	// SecurityProfile is default, cis or stig.
 	SecurityProfile string `json:"security_profile"`
 
+	Machineadm  Machineadm  `json:"machineadm"`
 	Kubernetes  Kubernetes  `json:"kubernetes"`
 	Authorities Authorities `json:"certificate_authorities"`
 

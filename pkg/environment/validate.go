@@ -35,6 +35,9 @@ func (e *Environment) validate() error {
 		return e.unquote(problems)
 	}
 	e.rendered = all
+	if failed == nil {
+		failed = e.checkMachineConfigs()
+	}
 	return e.unquote(failed)
 }
 

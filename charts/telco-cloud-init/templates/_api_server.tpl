@@ -25,6 +25,15 @@
 {{- dict "arguments" $arguments "files" $files "folders" (uniq $folders) "fields" $fields | toJson -}}
 {{- end -}}
 
+{{/* Those of .files that are in the definition, as a JSON list: machineadm writes the others, except what is in a Secret of its own. */}}
+{{- define "telco-cloud-init.apiServerFiles" -}}
+{{- $files := list -}}
+{{- range .files -}}
+{{- if or (hasKey . "contentFrom") (not (include "telco-cloud-init.machineadm" $.root)) -}}{{- $files = append $files . -}}{{- end -}}
+{{- end -}}
+{{- toJson $files -}}
+{{- end -}}
+
 {{/* A file of the API server, which only root reads, as JSON. Its content is in base64: see telco-cloud-init.machineSettings. */}}
 {{- define "telco-cloud-init.apiServerFile" -}}
 {{- dict "path" .path "owner" "root:root" "permissions" "0600" "encoding" "base64" "content" (b64enc .content) | toJson -}}

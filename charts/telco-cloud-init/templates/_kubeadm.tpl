@@ -4,7 +4,8 @@
 {{- $files := list -}}
 {{- $commands := list -}}
 {{- $fields := dict -}}
-{{- range .Values.cluster.registry_mirrors -}}
+{{- /* machineadm writes them itself. */ -}}
+{{- range ternary list .Values.cluster.registry_mirrors (eq (include "telco-cloud-init.machineadm" .) "true") -}}
 {{- /* containerd falls back to the server, which is the original registry unless another one is named. */ -}}
 {{- $lines := list (printf (ternary "server = %q" "[host.%q]" (default false .only)) .url) "  capabilities = [\"pull\", \"resolve\"]" -}}
 {{- if .override_path -}}{{- $lines = append $lines "  override_path = true" -}}{{- end -}}

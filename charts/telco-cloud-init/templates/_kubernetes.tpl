@@ -20,7 +20,7 @@
 {{- $volumes = append $volumes (dict "name" (printf "cluster-init-%d" $i) "hostPath" $folder.path "mountPath" $folder.path "readOnly" $folder.readOnly "pathType" "DirectoryOrCreate") -}}
 {{- end -}}
 {{- $_ := set $lists (printf "%s/apiServer/extraVolumes" $of) $volumes -}}
-{{- $_ := set $lists "files" $api.files -}}
+{{- $_ := set $lists "files" (include "telco-cloud-init.apiServerFiles" (dict "root" . "files" $api.files) | fromJsonArray) -}}
 {{- $kubelet := include "telco-cloud-init.arguments" (dict "root" . "arguments" ($kubernetes.kubelet | default dict).extra_args) | fromJsonArray -}}
 {{- $workers := dict "joinConfiguration/nodeRegistration/kubeletExtraArgs" $kubelet -}}
 {{- range list "init" "join" -}}{{- $_ := set $lists (printf "%sConfiguration/nodeRegistration/kubeletExtraArgs" .) $kubelet -}}{{- end -}}
@@ -31,7 +31,8 @@
 {{- define "telco-cloud-init.rke2Kubernetes" -}}
 {{- $kubernetes := include "telco-cloud-init.kubernetes" . | fromJson -}}
 {{- $api := include "telco-cloud-init.apiServer" . | fromJson -}}
-{{- $lists := dict "files" $api.files "serverConfig/tlsSan" $kubernetes.cert_sans -}}
+{{- $files := include "telco-cloud-init.apiServerFiles" (dict "root" . "files" $api.files) | fromJsonArray -}}
+{{- $lists := dict "files" $files "serverConfig/tlsSan" $kubernetes.cert_sans -}}
 {{- $_ := set $lists "serverConfig/kubeAPIServer/extraArgs" (include "telco-cloud-init.arguments" (dict "root" . "arguments" $api.arguments) | fromJsonArray) -}}
 {{- range $field, $component := dict "kubeControllerManager" "controller_manager" "kubeScheduler" "scheduler" -}}
 {{- $arguments := (get $kubernetes $component | default dict).extra_args -}}

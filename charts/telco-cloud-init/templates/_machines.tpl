@@ -27,10 +27,11 @@ true
 {{- $patches := list -}}
 {{- range $kind, $prefix := include "telco-cloud-init.machineKinds" .root | fromJson -}}
 {{- $operations := list -}}
+{{- $first := include "telco-cloud-init.machineadmMachine" (dict "root" $.root "kind" $kind) | fromJson -}}
 {{- range $field, $value := $machine.fields -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix $field) "value" $value) -}}
 {{- end -}}
-{{- if and $machine.commands (include "telco-cloud-init.lacksCommands" (dict "root" $.root "kind" $kind)) -}}
+{{- if and (or $machine.commands $first.commands) (include "telco-cloud-init.lacksCommands" (dict "root" $.root "kind" $kind)) -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix (include "telco-cloud-init.commandsField" $.root)) "value" list) -}}
 {{- end -}}
 {{- if $operations -}}
@@ -49,11 +50,23 @@ true
 {{- $patches := list -}}
 {{- range $kind, $prefix := include "telco-cloud-init.machineKinds" .root | fromJson -}}
 {{- $operations := list -}}
-{{- range $machine.files -}}
+{{- $first := include "telco-cloud-init.machineadmMachine" (dict "root" $.root "kind" $kind) | fromJson -}}
+{{- range concat ($first.files | default list) ($machine.files | default list) -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/files/-" $prefix) "value" .) -}}
 {{- end -}}
 {{- $operations = concat $operations (include "telco-cloud-init.kubernetesLists" (dict "root" $.root "kind" $kind "prefix" $prefix "settings" (get $.settings $kind | default dict)) | fromJsonArray) -}}
-{{- range reverse ($machine.commands | default list) -}}
+{{- $commands := $machine.commands | default list -}}
+{{- if $first.commands -}}
+{{- /* What a provider wants of RKE2 stays before all else: see telco-cloud-init.capd.rke2Commands. */ -}}
+{{- $provider := list -}}
+{{- if eq $.root.Values.cluster.bootstrap_provider "rke2" -}}
+{{- $provider = (include "telco-cloud-init.provider" (dict "root" $.root "template" "rke2Commands" "context" $.root) | fromJson).commands | default list -}}
+{{- end -}}
+{{- $rest := list -}}
+{{- range $commands -}}{{- if not (has . $provider) -}}{{- $rest = append $rest . -}}{{- end -}}{{- end -}}
+{{- $commands = concat $provider $first.commands $rest -}}
+{{- end -}}
+{{- range reverse $commands -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s/0" $prefix (include "telco-cloud-init.commandsField" $.root)) "value" .) -}}
 {{- end -}}
 {{- if $operations -}}

@@ -44,13 +44,17 @@
 {{- with $pool.flavor -}}{{- $_ := set $machine "flavor" . -}}{{- end -}}
 {{- $kind := without (include "telco-cloud-init.machineKinds" .root | fromJson | keys) (include "telco-cloud-init.controlPlaneKind" .root) | first -}}
 {{- with get .settings $kind -}}{{- $_ := set $machine "kubernetes" . -}}{{- end -}}
+{{- with include "telco-cloud-init.machineadmDigest" (dict "root" .root "kind" $kind) -}}{{- $_ := set $machine "machineadm" . -}}{{- end -}}
 {{- toJson $machine -}}
 {{- end -}}
 
 {{/* .variables of the component cluster, with those of a pool, as JSON. */}}
 {{- define "telco-cloud-init.poolVariables" -}}
 {{- $variables := .variables -}}
-{{- with get .settings (include "telco-cloud-init.controlPlaneKind" .root) -}}
+{{- $kind := include "telco-cloud-init.controlPlaneKind" .root -}}
+{{- $settings := get .settings $kind | default dict -}}
+{{- with include "telco-cloud-init.machineadmDigest" (dict "root" .root "kind" $kind) -}}{{- $settings = merge (dict "machineadm" .) $settings -}}{{- end -}}
+{{- with $settings -}}
 {{- /* No manifest has it: whoever compares it sees that the control plane is replaced. */ -}}
 {{- $_ := set $variables "CONTROL_PLANE_SETTINGS_HASH" (toJson . | sha256sum | trunc 8) -}}
 {{- end -}}

@@ -71,7 +71,8 @@
 
 {{/* The files with proxies that machines have, {path: text} as JSON, in the terms of their bootstrap provider. */}}
 {{- define "telco-cloud-init.proxyFiles" -}}
-{{- if include "telco-cloud-init.proxyVariables" . -}}
+{{- $byMachineadm := and (include "telco-cloud-init.machineadm" .) (eq .Values.cluster.bootstrap_provider "kubeadm") -}}
+{{- if and (include "telco-cloud-init.proxyVariables" .) (not $byMachineadm) -}}
 {{- include (printf "telco-cloud-init.%sProxyFiles" .Values.cluster.bootstrap_provider) . -}}
 {{- else -}}
 {}

@@ -8,12 +8,13 @@
 {{- /* In base64: cloud-init would fill in templates, and YAML would lose a space at the beginning. */ -}}
 {{- $files = append $files (dict "path" .path "owner" (.owner | default "root:root") "permissions" (.permissions | default "0644") "encoding" "base64" "content" (b64enc .content)) -}}
 {{- end -}}
-{{- with $machines.kernel_modules -}}
+{{- $byMachineadm := include "telco-cloud-init.machineadm" . -}}
+{{- with ternary list $machines.kernel_modules (eq $byMachineadm "true") -}}
 {{- $files = append $files (dict "path" "/etc/modules-load.d/90-cluster-init.conf" "owner" "root:root" "permissions" "0644" "content" (printf "%s\n" (join "\n" .))) -}}
 {{- /* `exit` ends the script that cloud-init makes of all commands, and so keeps kubeadm from running. */ -}}
 {{- $commands = append $commands (printf "modprobe -a %s || exit 1" (join " " .)) -}}
 {{- end -}}
-{{- with include "telco-cloud-init.sysctls" . | fromJson -}}
+{{- with ternary dict (include "telco-cloud-init.sysctls" . | fromJson) (eq $byMachineadm "true") -}}
 {{- $lines := list -}}
 {{- range $name, $value := . -}}{{- $lines = append $lines (printf "%s = %s" $name (include "telco-cloud-init.settingText" $value)) -}}{{- end -}}
 {{- $path := "/etc/sysctl.d/90-cluster-init.conf" -}}

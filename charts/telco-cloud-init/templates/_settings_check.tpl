@@ -1,6 +1,6 @@
 {{/* Places that something else writes: the chart, the definitions, kubeadm, RKE2 or Cluster API. */}}
 {{- define "telco-cloud-init.takenPath" -}}
-^(/etc/cluster-init\.io|/run/cluster-api|/run/kubeadm|/etc/kubernetes/(pki|cluster-init)|/var/log/kubernetes/audit|/etc/rancher/rke2/cluster-init|/var/lib/rancher/rke2/server/tls)(/|$)|^/etc/kubeadm|^/etc/rancher/rke2/(config|registries)\.yaml$|^/etc/rancher/rke2/config\.yaml\.d/50-|^/etc/(sysctl|modules-load)\.d/90-cluster-init\.conf$|^/etc/kubernetes/(patches/kubeletconfiguration0\+strategic\.json|manifests/(kube-|etcd)|[a-z-]+\.conf$)|^/etc/systemd/system/(kubelet|rke2-server|rke2-agent)\.service\.d/20-cluster-api\.conf$
+^(/etc/cluster-init\.io|/etc/machineadm|/opt/machineadm|/run/cluster-api|/run/kubeadm|/etc/kubernetes/(pki|cluster-init)|/var/log/kubernetes/audit|/etc/rancher/rke2/cluster-init|/var/lib/rancher/rke2/server/tls)(/|$)|^/etc/kubeadm|^/usr/local/sbin/kubeadm$|^/etc/rancher/rke2/(config|registries)\.yaml$|^/etc/rancher/rke2/config\.yaml\.d/50-|^/etc/(sysctl|modules-load)\.d/90-cluster-init\.conf$|^/etc/kubernetes/(patches/kubeletconfiguration0\+strategic\.json|manifests/(kube-|etcd)|[a-z-]+\.conf$)|^/etc/systemd/system/(kubelet|rke2-server|rke2-agent)\.service\.d/20-cluster-api\.conf$
 {{- end -}}
 
 {{/* Settings that no machine could have. */}}

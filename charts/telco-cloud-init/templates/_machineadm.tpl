@@ -1,0 +1,169 @@
+{{/* machineadm, which prepares a machine before kubeadm or RKE2 runs: see pkg/machineadm. Its configuration and its start script are in a Secret, see
+     machine-secrets.yaml. All templates are empty, or {}, when cluster.machineadm is not enabled. */}}
+
+{{- define "telco-cloud-init.machineadm" -}}
+{{- if (.Values.cluster.machineadm | default dict).enabled -}}true{{- end -}}
+{{- end -}}
+
+{{- define "telco-cloud-init.machineadmSecret" -}}
+{{- include "telco-cloud-init.called" (dict "root" . "name" "telco-cloud-init-machineadm") -}}
+{{- end -}}
+
+{{/* The key of the configuration of machines that .kind makes. */}}
+{{- define "telco-cloud-init.machineadmKey" -}}
+{{- ternary "control-plane.yaml" "worker.yaml" (eq .kind (include "telco-cloud-init.controlPlaneKind" .root)) -}}
+{{- end -}}
+
+{{/* The MachineConfig of machines that .kind makes, as JSON. */}}
+{{- define "telco-cloud-init.machineConfig" -}}
+{{- $values := .root.Values.cluster -}}
+{{- $settings := $values.machineadm -}}
+{{- $config := dict "apiVersion" "machineadm.cluster-init.io/v1alpha1" "kind" "MachineConfig" -}}
+{{- with ($values.machines | default dict).kernel_modules -}}{{- $_ := set $config "kernelModules" . -}}{{- end -}}
+{{- $sysctls := dict -}}
+{{- range $name, $value := include "telco-cloud-init.sysctls" .root | fromJson -}}{{- $_ := set $sysctls $name (include "telco-cloud-init.settingText" $value) -}}{{- end -}}
+{{- with $sysctls -}}{{- $_ := set $config "sysctls" . -}}{{- end -}}
+{{- with $values.trusted_cas -}}{{- $_ := set $config "certificateAuthorities" . -}}{{- end -}}
+{{- if eq $values.bootstrap_provider "kubeadm" -}}
+{{- with include "telco-cloud-init.proxyVariables" .root -}}
+{{- $variables := fromJson . -}}
+{{- $proxy := dict "noProxy" $variables.NO_PROXY -}}
+{{- with $variables.HTTP_PROXY -}}{{- $_ := set $proxy "http" . -}}{{- end -}}
+{{- with $variables.HTTPS_PROXY -}}{{- $_ := set $proxy "https" . -}}{{- end -}}
+{{- $_ := set $config "proxy" $proxy -}}
+{{- end -}}
+{{- $containerd := dict -}}
+{{- with $settings.cgroup_driver -}}{{- $_ := set $containerd "cgroupDriver" . -}}{{- end -}}
+{{- $mirrors := list -}}
+{{- range $values.registry_mirrors -}}
+{{- $mirror := dict "host" .host "url" .url -}}
+{{- if .only -}}{{- $_ := set $mirror "only" true -}}{{- end -}}
+{{- if .override_path -}}{{- $_ := set $mirror "overridePath" true -}}{{- end -}}
+{{- if .skip_verify -}}{{- $_ := set $mirror "skipVerify" true -}}{{- end -}}
+{{- with .ca -}}{{- $_ := set $mirror "ca" . -}}{{- end -}}
+{{- $mirrors = append $mirrors $mirror -}}
+{{- end -}}
+{{- with $mirrors -}}{{- $_ := set $containerd "registryMirrors" . -}}{{- end -}}
+{{- $_ := set $config "containerd" $containerd -}}
+{{- end -}}
+{{- if eq .kind (include "telco-cloud-init.controlPlaneKind" .root) -}}
+{{- $files := list -}}
+{{- range (include "telco-cloud-init.apiServer" .root | fromJson).files -}}
+{{- if not (hasKey . "contentFrom") -}}{{- $files = append $files (dict "path" .path "mode" .permissions "content" (b64dec .content)) -}}{{- end -}}
+{{- end -}}
+{{- with $files -}}{{- $_ := set $config "files" . -}}{{- end -}}
+{{- with $settings.static_pods -}}{{- $_ := set $config "staticPods" . -}}{{- end -}}
+{{- end -}}
+{{- toJson $config -}}
+{{- end -}}
+
+{{/* What identifies it and the binary, without passwords; empty when machineadm is not enabled. */}}
+{{- define "telco-cloud-init.machineadmDigest" -}}
+{{- if include "telco-cloud-init.machineadm" .root -}}
+{{- $config := include "telco-cloud-init.machineConfig" . | fromJson -}}
+{{- if $config.proxy -}}
+{{- $variables := include "telco-cloud-init.proxyVariables" .root | fromJson -}}
+{{- $_ := set $config "proxy" (include "telco-cloud-init.proxiesVersion" (dict "root" .root "variables" $variables)) -}}
+{{- end -}}
+{{- $settings := .root.Values.cluster.machineadm -}}
+{{- list $config $settings.source $settings.sha256 | toJson | sha256sum | trunc 8 -}}
+{{- end -}}
+{{- end -}}
+
+{{/* {files, commands} as JSON that machines of .kind have first. The command names the configuration, so that machines are replaced when it changes. */}}
+{{- define "telco-cloud-init.machineadmMachine" -}}
+{{- with include "telco-cloud-init.machineadmDigest" . -}}
+{{- $secret := include "telco-cloud-init.machineadmSecret" $.root -}}
+{{- $files := list
+  (dict "path" "/etc/machineadm/start" "owner" "root:root" "permissions" "0700" "encoding" "base64"
+    "contentFrom" (dict "secret" (dict "name" $secret "key" "start")))
+  (dict "path" "/etc/machineadm/machine.yaml" "owner" "root:root" "permissions" "0600" "encoding" "base64"
+    "contentFrom" (dict "secret" (dict "name" $secret "key" (include "telco-cloud-init.machineadmKey" $)))) -}}
+{{- $commands := list -}}
+{{- if eq $.root.Values.cluster.bootstrap_provider "kubeadm" -}}
+{{- /* Flatcar's /usr is read-only; in the script of Ignition's kubeadm.service a variable stays for the commands after it. */ -}}
+{{- $ignition := eq $.root.Values.cluster.bootstrap_format "ignition" -}}
+{{- $files = append $files (dict "path" (ternary "/opt/machineadm/bin/kubeadm" "/usr/local/sbin/kubeadm" $ignition) "owner" "root:root" "permissions" "0755"
+  "content" "#!/bin/sh\n# cluster-init: kubeadm runs only on a machine that machineadm has prepared.\nMACHINEADM_SHIM=$0 exec /opt/machineadm/bin/machineadm kubeadm \"$@\"\n") -}}
+{{- if $ignition -}}{{- $commands = list "export PATH=/opt/machineadm/bin:$PATH" -}}{{- end -}}
+{{- end -}}
+{{- /* `exit` ends the script that cloud-init makes of all commands. */ -}}
+{{- $commands = append $commands (printf "/bin/sh /etc/machineadm/start %s || exit 1" .) -}}
+{{- dict "files" $files "commands" $commands | toJson -}}
+{{- else -}}
+{}
+{{- end -}}
+{{- end -}}
+
+{{/* The script that gets machineadm and starts it. It reports a failure as machineadm does. */}}
+{{- define "telco-cloud-init.machineadmStart" -}}
+{{- $settings := .Values.cluster.machineadm -}}
+{{- $address := $settings.source -}}
+{{- if hasPrefix "oci://" $address -}}
+{{- /* A registry serves a blob by its digest. */ -}}
+{{- $parts := regexSplit "/" (trimPrefix "oci://" $address) 2 -}}
+{{- $address = printf "https://%s/v2/%s/blobs/sha256:$digest" (first $parts) (last $parts) -}}
+{{- end -}}
+#!/bin/sh
+# cluster-init: gets machineadm from {{ ternary "the image" "its source" (eq $settings.source "image") }}, verifies its digest, and starts it.
+set -u
+report=/run/cluster-api/machineadm.json
+program=/opt/machineadm/bin/machineadm
+failed() {
+  text=$(printf %s "$1" | tr -c 'A-Za-z0-9 ._:/@,=+()-' ' ' | cut -c -400)
+  mkdir -p /run/cluster-api
+  printf '{"apiVersion":"machineadm.cluster-init.io/v1alpha1","kind":"MachineReport","started":"%s","result":"failed","steps":[{"name":"get machineadm","result":"failed","error":"%s","seconds":0}]}\n' \
+    "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$text" >"$report"
+  line="machineadm[v1]: failed: get machineadm: $text"
+  echo "$line" >&2
+  (echo "$line" >/dev/console) 2>/dev/null
+  (logger -t machineadm "$line") 2>/dev/null
+  rm -f "$program" "$program.new"
+  exit 1
+}
+case $(uname -m) in
+x86_64) arch=amd64 digest={{ (get $settings.sha256 "amd64") | default "" | squote }} ;;
+aarch64) arch=arm64 digest={{ (get $settings.sha256 "arm64") | default "" | squote }} ;;
+*) failed "there is none for $(uname -m)" ;;
+esac
+mkdir -p /opt/machineadm/bin || failed "the folder /opt/machineadm/bin cannot be made"
+{{- if eq $settings.source "image" }}
+place=$(command -v machineadm) || failed "the image has none"
+cp "$place" "$program.new" || failed "$place cannot be copied"
+{{- else }}
+place="{{ $address | replace "{arch}" "$arch" }}"
+test -n "$digest" || failed "cluster.machineadm.sha256 has no digest for $arch"
+{{- if hasPrefix "file://" $address }}
+cp "${place#file://}" "$program.new" || failed "$place cannot be copied"
+{{- else }}
+{{- with include "telco-cloud-init.proxyVariables" . }}
+{{- range $name, $value := fromJson . }}
+export {{ lower $name }}='{{ $value | replace "'" "'\\''" }}'
+{{- end }}
+{{- end }}
+answer=$(curl -fsSL --retry 8 --retry-connrefused --retry-max-time 90 --connect-timeout 10 --max-time 120 -o "$program.new" "$place" 2>&1) ||
+  failed "$place: $(printf %s "$answer" | tail -n 1)"
+{{- end }}
+{{- end }}
+actual=$(sha256sum "$program.new" | cut -d ' ' -f 1)
+test -z "$digest" || test "$actual" = "$digest" || failed "the digest of $place is $actual, want $digest"
+chmod 755 "$program.new" && mv "$program.new" "$program" || failed "$program cannot be written"
+exec "$program" prepare
+{{ end -}}
+
+{{/* Values of cluster.machineadm that do not go together. */}}
+{{- define "telco-cloud-init.checkMachineadm" -}}
+{{- $settings := .Values.cluster.machineadm | default dict -}}
+{{- if include "telco-cloud-init.enabled" (dict "root" . "name" "cluster") -}}
+{{- if include "telco-cloud-init.machineadm" . -}}
+{{- if and (ne $settings.source "image") (not $settings.sha256) -}}
+{{- printf "values/invalid: cluster.machineadm.sha256 is empty, but machines fetch machineadm from %s\nhint: Write the digest that `sha256sum` prints, as amd64 or arm64.\n" $settings.source -}}
+{{- end -}}
+{{- if and (eq .Values.cluster.bootstrap_provider "rke2") (or $settings.static_pods $settings.cgroup_driver) -}}
+{{- printf "values/invalid: cluster.machineadm.%s is given, but RKE2 has its own containerd and static Pods\nhint: Leave it out.\n" (ternary "static_pods" "cgroup_driver" (gt (len $settings.static_pods) 0)) -}}
+{{- end -}}
+{{- else if or $settings.static_pods $settings.cgroup_driver -}}
+{{- printf "values/invalid: cluster.machineadm.%s is given, but cluster.machineadm.enabled is false\nhint: Set it to true, or leave the value out.\n" (ternary "static_pods" "cgroup_driver" (gt (len $settings.static_pods) 0)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

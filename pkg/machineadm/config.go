@@ -1,0 +1,127 @@
+package machineadm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// APIVersion is the version of MachineConfig and MachineReport.
+const APIVersion = "machineadm.cluster-init.io/v1alpha1"
+
+const (
+	// ConfigKind is the kind of a Config.
+	ConfigKind = "MachineConfig"
+	// ConfigPath is where a machine has its Config.
+	ConfigPath = "/etc/machineadm/machine.yaml"
+)
+
+// maxConfigBytes is far above what a cloud gives a machine as user data.
+const maxConfigBytes = 1 << 20
+
+// Config says what a machine needs before kubeadm or RKE2 runs. docs/reference/machineconfig.schema.json is its schema.
+type Config struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// KernelModules are loaded now and at each boot.
+	KernelModules []string `json:"kernelModules,omitempty"`
+	// Sysctls are kernel parameters by name. They are set after the modules are loaded.
+	Sysctls map[string]string `json:"sysctls,omitempty"`
+	// CertificateAuthorities are PEM certificates that the operating system shall trust.
+	CertificateAuthorities string `json:"certificateAuthorities,omitempty"`
+	// Proxy is for containerd and the kubelet.
+	Proxy      *Proxy      `json:"proxy,omitempty"`
+	Containerd *Containerd `json:"containerd,omitempty"`
+	Files      []File      `json:"files,omitempty"`
+	// StaticPods are for control-plane machines only: kubeadm refuses to join a worker that has some.
+	StaticPods []StaticPod `json:"staticPods,omitempty"`
+}
+
+// Proxy has the URLs of proxies, which may hold a login.
+type Proxy struct {
+	HTTP  string `json:"http,omitempty"`
+	HTTPS string `json:"https,omitempty"`
+	// NoProxy has hosts, domains and networks with commas between them.
+	NoProxy string `json:"noProxy,omitempty"`
+}
+
+// Containerd configures containerd.
+type Containerd struct {
+	// CgroupDriver is systemd or cgroupfs. Empty leaves the image's.
+	CgroupDriver string `json:"cgroupDriver,omitempty"`
+	// RegistryMirrors need config_path = "/etc/containerd/certs.d" in containerd's configuration.
+	RegistryMirrors []RegistryMirror `json:"registryMirrors,omitempty"`
+}
+
+// RegistryMirror is a registry to pull the images of another one from.
+type RegistryMirror struct {
+	// Host is that of the original registry. _default stands for all that have no mirror.
+	Host string `json:"host"`
+	URL  string `json:"url"`
+	// Only reports that the original registry is not a fallback.
+	Only bool `json:"only,omitempty"`
+	// OverridePath reports that the URL is the root of the registry's API, without /v2.
+	OverridePath bool `json:"overridePath,omitempty"`
+	SkipVerify   bool `json:"skipVerify,omitempty"`
+	// CA are PEM certificates that verify the mirror's.
+	CA string `json:"ca,omitempty"`
+}
+
+// File is written before kubeadm runs.
+type File struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+	// Mode is octal, as in "0644". Empty is "0600".
+	Mode string `json:"mode,omitempty"`
+}
+
+// StaticPod is a Pod that the kubelet runs without an API server.
+type StaticPod struct {
+	Name string `json:"name"`
+	// Content is the Pod's manifest.
+	Content string `json:"content"`
+}
+
+// Load reads and checks the Config in a file.
+func Load(path string) (Config, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, fault.Wrap(fmt.Errorf("read the configuration of the machine: %w", err), fault.ValuesInvalid,
+			"Write a MachineConfig to "+path+".")
+	}
+	config, err := Parse(content)
+	if err != nil {
+		return config, fmt.Errorf("%s: %w", path, err)
+	}
+	return config, nil
+}
+
+// Parse reads and checks a Config. The error has all problems.
+func Parse(content []byte) (Config, error) {
+	var config Config
+	if len(content) > maxConfigBytes {
+		return config, fault.New(fault.ValuesInvalid, fmt.Sprintf("the file has %d bytes", len(content)),
+			fmt.Sprintf("Leave at most %d bytes.", maxConfigBytes))
+	}
+	if err := decode(content, &config); err != nil {
+		return config, fault.Wrap(fmt.Errorf("not a MachineConfig: %w", err), fault.ValuesInvalid,
+			"Write it by the schema of "+APIVersion+".")
+	}
+	return config, config.check()
+}
+
+// decode reads YAML. It takes no number for a text: 1e6 would become another text.
+func decode(content []byte, config *Config) error {
+	text, err := yaml.YAMLToJSONStrict(content)
+	if err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(config)
+}

@@ -1,0 +1,134 @@
+package machineadm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+const (
+	commandTimeout = 2 * time.Minute // for one command of the operating system
+	killDelay      = 10 * time.Second
+	maxOutput      = 16 << 10 // bytes that are kept of a command's output
+)
+
+// Host is the machine that is prepared.
+type Host struct {
+	// Root is the folder that stands for /; empty on a machine.
+	Root string
+	// Path has the folders to search for commands, with colons between them.
+	Path string
+	// Run runs a command and returns the end of its output. Nil runs it on this machine.
+	Run func(ctx context.Context, name string, args ...string) (string, error)
+}
+
+// at returns the place of an absolute path.
+func (h Host) at(path string) string { return filepath.Join(h.Root, path) }
+
+// run runs a command of the operating system. The error has the last line of its output.
+func (h Host) run(ctx context.Context, name string, args ...string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, fmt.Errorf("no end after %s", commandTimeout))
+	defer cancel()
+	run := h.Run
+	if run == nil {
+		run = h.execute
+	}
+	output, err := run(ctx, name, args...)
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	if line := lastLine(output); line != "" {
+		return fmt.Errorf("run %s: %w: %s", name, err, line)
+	}
+	return fmt.Errorf("run %s: %w", name, err)
+}
+
+func (h Host) execute(ctx context.Context, name string, args ...string) (string, error) {
+	path, err := h.find(name)
+	if err != nil {
+		return "", err
+	}
+	command := exec.CommandContext(ctx, path, args...)
+	command.WaitDelay = killDelay
+	output := &tail{max: maxOutput}
+	command.Stdout, command.Stderr = output, output
+	err = command.Run()
+	return output.String(), err
+}
+
+// find returns the path of a command.
+func (h Host) find(name string) (string, error) {
+	for _, folder := range filepath.SplitList(h.Path) {
+		if path := filepath.Join(folder, name); isProgram(h.at(path)) {
+			return h.at(path), nil
+		}
+	}
+	return "", fmt.Errorf("the machine has no %s", name)
+}
+
+func isProgram(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// exists reports whether there is a file or folder.
+func (h Host) exists(path string) (bool, error) {
+	_, err := os.Stat(h.at(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// write makes a file with its folder. A reader sees it whole or not at all.
+func (h Host) write(path, content string, mode fs.FileMode) error {
+	place := h.at(path)
+	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+		return err
+	}
+	return renameio.WriteFile(place, []byte(content), mode, renameio.WithTempDir(filepath.Dir(place)),
+		renameio.WithStaticPermissions(mode))
+}
+
+// lastLine returns the last line of a text that is not empty.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// tail keeps the end of what is written to it, by several writers.
+type tail struct {
+	max   int
+	mutex sync.Mutex
+	bytes bytes.Buffer
+}
+
+// Write never fails.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.bytes.Write(p)
+	if extra := t.bytes.Len() - t.max; extra > 0 {
+		t.bytes.Next(extra)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.bytes.String()
+}

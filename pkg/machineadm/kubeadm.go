@@ -1,0 +1,198 @@
+package machineadm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// kubeadmTimeout is far above kubeadm's own timeouts, which are minutes.
+const kubeadmTimeout = time.Hour
+
+// The exit codes of machineadm itself. That of kubeadm is passed on.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// maxErrors is how many error lines of kubeadm a report has.
+const maxErrors = 10
+
+// Streams are those of the process.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Kubeadm runs the kubeadm of the machine with the arguments, and returns its exit code. `kubeadm init` and `kubeadm
+// join` run only on a machine that is prepared. self is the path of the shim, which also bears the name kubeadm.
+func (m Machine) Kubeadm(ctx context.Context, self string, args []string, streams Streams) int {
+	bootstrap := len(args) > 0 && (args[0] == "init" || args[0] == "join") && !slices.Contains(args, "phase")
+	kubeadm, err := m.Host.findOther("kubeadm", self)
+	if !bootstrap {
+		if err != nil {
+			_, _ = fmt.Fprintln(streams.Err, linePrefix+err.Error())
+			return exitFailed
+		}
+		code, _ := runProgram(ctx, kubeadm, args, streams)
+		return code
+	}
+	report, prepareErr := m.prepareOnce(ctx)
+	if prepareErr != nil {
+		return exitFailed
+	}
+	began := m.Now()
+	done := &KubeadmReport{Command: args[0], Result: Running}
+	report.Kubeadm, report.Result = done, Running
+	said := &tail{max: 4 * maxOutput}
+	if err == nil {
+		err = m.Host.writeReport(report)
+	}
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, kubeadmTimeout)
+		defer cancel()
+		streams.Out, streams.Err = io.MultiWriter(streams.Out, said), io.MultiWriter(streams.Err, said)
+		done.ExitCode, err = runProgram(ctx, kubeadm, args, streams)
+	} else {
+		done.ExitCode = exitFailed
+	}
+	done.Seconds = seconds(m.Now().Sub(began))
+	m.conclude(&report, said.String(), args, err)
+	return done.ExitCode
+}
+
+// prepareOnce returns the Report of the preparation, which it runs unless that has happened since the machine started.
+func (m Machine) prepareOnce(ctx context.Context) (Report, error) {
+	report, ok, err := m.Host.readReport()
+	switch {
+	case err != nil || !ok: // an unreadable report may hide a failure
+		return m.Prepare(ctx)
+	case report.prepared():
+		return report, nil
+	}
+	for _, s := range report.Steps {
+		if s.Result == Failed {
+			err := fmt.Errorf("%s: %s", s.Name, s.Error)
+			m.Lines.outcome("failed: " + err.Error())
+			return report, err
+		}
+	}
+	return m.Prepare(ctx) // an earlier one was killed
+}
+
+// conclude completes the Report and says the outcome.
+func (m Machine) conclude(report *Report, output string, args []string, err error) {
+	done := report.Kubeadm
+	report.Result, done.Result = Succeeded, Succeeded
+	line := fmt.Sprintf("succeeded: kubeadm %s in %.0f s", done.Command, done.Seconds)
+	if err != nil || done.ExitCode != 0 {
+		secrets := &scrubber{}
+		if config, err := Load(m.Host.at(m.ConfigPath)); err == nil {
+			secrets.addConfig(config)
+		}
+		secrets.addFile(configFile(args))
+		report.Result, done.Result = Failed, Failed
+		done.Phase, done.Errors = explain(output)
+		if len(done.Errors) == 0 {
+			done.Errors = []string{fmt.Sprintf("exit code %d", done.ExitCode)}
+			if err != nil {
+				done.Errors = []string{err.Error()}
+			}
+		}
+		for i, text := range done.Errors {
+			done.Errors[i] = oneLine(secrets.clean(text))
+		}
+		line = "failed: kubeadm " + done.Command
+		if done.Phase != "" {
+			line += ", phase " + done.Phase
+		}
+		line += ": " + strings.Join(done.Errors, "; ")
+	}
+	if err := m.Host.writeReport(*report); err != nil {
+		line += "; " + err.Error()
+	}
+	m.Lines.outcome(line)
+}
+
+var (
+	phaseFailed = regexp.MustCompile(`(?m)error execution phase ([a-z/-]+): (.*)$`)
+	errorLine   = regexp.MustCompile(`(?m)^\s*(\[ERROR [^\]\s]+\]: .*)$`)
+)
+
+// explain returns the phase of kubeadm that failed, and its errors.
+func explain(output string) (phase string, errs []string) {
+	match := phaseFailed.FindStringSubmatch(output)
+	if match != nil {
+		phase = match[1]
+	}
+	for _, line := range errorLine.FindAllStringSubmatch(output, maxErrors) {
+		errs = append(errs, line[1])
+	}
+	switch {
+	case len(errs) > 0:
+	case match != nil:
+		errs = []string{match[2]}
+	default:
+		if line := lastLine(output); line != "" {
+			errs = []string{line}
+		}
+	}
+	return phase, errs
+}
+
+// configFile returns the value of kubeadm's flag --config, or "".
+func configFile(args []string) string {
+	for i, arg := range args {
+		if value, found := strings.CutPrefix(arg, "--config="); found {
+			return value
+		}
+		if arg == "--config" && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return ""
+}
+
+// findOther returns the first command of that name that is not self.
+func (h Host) findOther(name, self string) (string, error) {
+	own, err := os.Stat(self)
+	if err != nil {
+		return "", fmt.Errorf("find %s: %w", name, err)
+	}
+	for _, folder := range append(strings.Split(h.Path, ":"), "/usr/bin", "/usr/local/bin", "/opt/bin") {
+		path := h.at(folder + "/" + name)
+		if info, err := os.Stat(path); err == nil && isProgram(path) && !os.SameFile(info, own) {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("the machine has no %s", name)
+}
+
+// runProgram runs a program to its end, and returns its exit code: 128 and the signal if one ended it, as a shell does.
+// The error is about a program that did not run, or that a signal ended.
+func runProgram(ctx context.Context, path string, args []string, streams Streams) (int, error) {
+	command := exec.CommandContext(ctx, path, args...)
+	command.Stdin, command.Stdout, command.Stderr = streams.In, streams.Out, streams.Err
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	command.WaitDelay = killDelay
+	err := command.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		if err != nil {
+			return exitFailed, fmt.Errorf("run %s: %w", path, err)
+		}
+		return 0, nil
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal()), fmt.Errorf("%s was ended by %s", path, status.Signal())
+	}
+	return exit.ExitCode(), nil
+}

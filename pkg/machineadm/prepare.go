@@ -1,0 +1,74 @@
+package machineadm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+)
+
+// stepTimeout is for one step, which runs two commands at most.
+const stepTimeout = 2*commandTimeout + time.Minute
+
+// Machine runs the preparation and kubeadm.
+type Machine struct {
+	Host  Host
+	Lines Lines
+	// ConfigPath is where the Config is.
+	ConfigPath string
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Prepare runs the steps of the Config, and ends with the first that fails. It writes the Report after each step.
+func (m Machine) Prepare(ctx context.Context) (Report, error) {
+	report := Report{APIVersion: APIVersion, Kind: ReportKind, Started: m.Now().UTC(), Result: Running}
+	var config Config
+	read := step{"read the configuration", func(context.Context) (err error) {
+		config, err = Load(m.Host.at(m.ConfigPath))
+		return err
+	}}
+	secrets := &scrubber{}
+	err := m.run(ctx, &report, read, secrets)
+	if err == nil {
+		secrets.addConfig(config)
+		for _, s := range m.Host.steps(config) {
+			if err = m.run(ctx, &report, s, secrets); err != nil {
+				break
+			}
+		}
+	}
+	report.Result = Succeeded
+	line := fmt.Sprintf("prepared: %d steps", len(report.Steps))
+	if err != nil {
+		report.Result = Failed
+		line = "failed: " + err.Error()
+	}
+	if written := m.Host.writeReport(report); written != nil && err == nil {
+		err, line = written, "failed: "+written.Error()
+	}
+	m.Lines.outcome(line)
+	return report, err
+}
+
+// run runs a step and adds it to the Report. The error has no secrets.
+func (m Machine) run(ctx context.Context, report *Report, s step, secrets *scrubber) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, stepTimeout, fmt.Errorf("no end after %s", stepTimeout))
+	defer cancel()
+	began := m.Now()
+	report.Steps = append(report.Steps, StepReport{Name: s.name, Result: Running})
+	done := &report.Steps[len(report.Steps)-1]
+	err := m.Host.writeReport(*report)
+	if err == nil {
+		err = s.run(ctx)
+	}
+	done.Result, done.Seconds = Succeeded, seconds(m.Now().Sub(began))
+	if err != nil {
+		done.Result, done.Error = Failed, oneLine(secrets.clean(err.Error()))
+		return fmt.Errorf("%s: %s", s.name, done.Error)
+	}
+	return nil
+}
+
+// seconds returns a duration with three digits.
+func seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
