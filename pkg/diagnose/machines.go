@@ -71,13 +71,19 @@ func inspect(ctx context.Context, inspector provider.Inspector, machine string) 
 	return inspection{output, err}
 }
 
-// mergeReported adds the output of a machine. What the cloud reports about its server also belongs to the
-// infrastructure object for the server, which is below the Machine.
+// mergeReported adds the output of a machine. What the cloud reports about its server, and what machineadm reports,
+// also belongs to the infrastructure object for the server, which is below the Machine.
 func (s *Snapshot) mergeReported(machine health.Ref, output []provider.Said) {
+	servers := s.serversOf(health.InfrastructureOf(s.objects[machine]))
+	if line := machineadmFailure(output); line != "" {
+		for _, r := range append(servers, machine) {
+			s.machineSignals[r] = append(s.machineSignals[r], Signal{Origin: originReport, Message: line})
+		}
+	}
 	for _, part := range output {
 		about := []health.Ref{machine}
 		if slices.Contains(cloudOrigins, part.From) {
-			about = append(about, s.serversOf(health.InfrastructureOf(s.objects[machine]))...)
+			about = append(about, servers...)
 		}
 		for line := range strings.Lines(part.Text) {
 			if line = strings.TrimSpace(line); line == "" {
@@ -88,6 +94,25 @@ func (s *Snapshot) mergeReported(machine health.Ref, output []provider.Said) {
 			}
 		}
 	}
+}
+
+// machineadmLine begins what machineadm says of its outcome on the console and in the journal of a machine.
+const machineadmLine = "machineadm[v1]: "
+
+// machineadmFailure returns the line with which machineadm reported a failure, or "" if the last report is no failure.
+func machineadmFailure(output []provider.Said) string {
+	last := ""
+	for _, part := range output {
+		for line := range strings.Lines(part.Text) {
+			if i := strings.Index(line, machineadmLine); i >= 0 {
+				last = strings.TrimSpace(line[i:])
+			}
+		}
+	}
+	if !strings.HasPrefix(last, machineadmLine+"failed: ") {
+		return ""
+	}
+	return last
 }
 
 // cloudOrigins are the origins of signals about a server.

@@ -45,6 +45,7 @@ const (
 	originCloud      = "cloud"   // from Neutron and Cinder
 	originConsole    = "console" // of a machine
 	originJournal    = "journal" // of a machine
+	originReport     = "report"  // of machineadm on a machine, whose bootstrap is not retried
 )
 
 // signals returns the signals of an object: first what its fields show, then what is reported about it. Past signals

@@ -1,0 +1,202 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/cluster-init/cluster-init/pkg/machineadm"
+)
+
+// program is machineadm at an address that machines reach.
+type program struct{ path, source, digest string }
+
+// copyTo copies it for all to run.
+func (p program) copyTo(t *testing.T, path string) {
+	t.Helper()
+	content, err := os.ReadFile(p.path)
+	must(t, err)
+	must(t, os.WriteFile(path, content, 0o755))
+}
+
+// newProgram builds machineadm and serves it.
+func newProgram(t *testing.T) program {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "machineadm")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "../cmd/machineadm")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	content, err := os.ReadFile(path)
+	must(t, err)
+	if len(content) > 10<<20 {
+		t.Errorf("machineadm has %d bytes", len(content))
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(gateway(t), "0"))
+	must(t, err)
+	serveOn(t, listener, http.FileServer(http.Dir(filepath.Dir(path))))
+	sum := sha256.Sum256(content)
+	return program{path, "http://" + listener.Addr().String() + "/machineadm", hex.EncodeToString(sum[:])}
+}
+
+// values enable machineadm of that digest, with a static Pod for control planes.
+func (p program) values(digest string) map[string]any {
+	return map[string]any{"enabled": true, "source": p.source, "sha256": map[string]any{"amd64": digest}}
+}
+
+// with returns values of machines with all settings, and changes of them.
+func (p program) with(t *testing.T, digest string, change func(cluster, machines map[string]any)) string {
+	t.Helper()
+	values := machineSettings()
+	cluster := values["cluster"].(map[string]any)
+	cluster["machineadm"] = p.values(digest)
+	change(cluster, cluster["machines"].(map[string]any))
+	return valuesFile(t, values)
+}
+
+// TestMatrixMachineadm gives the first machine of a cluster what it cannot have, one thing after the other: the run says
+// what, and kubeadm has not run. Then it gives it what is right, and a workload cluster the same by Ignition.
+func TestMatrixMachineadm(t *testing.T) {
+	l := newLab(t)
+	l.needBundle(t)
+	cleanBefore(t, l)
+	program := newProgram(t)
+	junit := t.TempDir() + "/junit.xml"
+	up := []string{"up", environmentName, "--bundle", l.bundle, "--junit", junit, "--set", "cluster.bootstrap_formats={ignition}"}
+	for _, bad := range []struct {
+		name, digest, want string
+		change             func(cluster, machines map[string]any)
+	}{
+		{"a sysctl that does not exist", program.digest, "set kernel parameter net.e2e_nope: the kernel does not have it",
+			func(_, machines map[string]any) { machines["sysctls"] = map[string]any{"net.e2e_nope": 1} }},
+		{"another digest", strings.Repeat("0", 64), "is " + program.digest + ", want " + strings.Repeat("0", 64),
+			func(_, _ map[string]any) {}},
+		{"what kubeadm refuses", program.digest, "kubeadm init, phase preflight: [ERROR FileAvailable--etc-kubernetes-",
+			func(_, machines map[string]any) {
+				machines["pre_commands"] = []any{"mkdir -p /etc/kubernetes/manifests && touch /etc/kubernetes/manifests/etcd.yaml"}
+			}},
+	} {
+		seen := l.diagnosesReport(t)
+		started := time.Now()
+		code, _ := l.run(t, append(up, "--values", program.with(t, bad.digest, bad.change))...)
+		t.Logf("%s: ended with %d after %s", bad.name, code, time.Since(started).Round(time.Second))
+		content, err := os.ReadFile(junit)
+		must(t, err)
+		if code != 50 || !strings.Contains(string(content), bad.want) {
+			t.Fatalf("%s: ended with %d, want 50 and %q: %s", bad.name, code, bad.want, content)
+		}
+		if d := <-seen; d.err != nil || d.after > 30*time.Second || !strings.Contains(d.text, bad.want) {
+			t.Errorf("%s: diagnose ended after %s (%v) with %s", bad.name, d.after, d.err, d.text)
+		} else {
+			t.Logf("%s: diagnose named it %s after machineadm did", bad.name, d.after)
+		}
+		if bad.digest == program.digest {
+			continue
+		}
+		machine := controlPlane(t, l.name)
+		has(t, machine, map[string]string{"no machineadm": "test ! -e /opt/machineadm/bin/machineadm",
+			"no manifests": `test -z "$(ls /etc/kubernetes/manifests)"`})
+	}
+	good := program.with(t, program.digest, func(cluster, _ map[string]any) {
+		cluster["machineadm"].(map[string]any)["static_pods"] = []any{map[string]any{"name": "e2e", "content": staticPod}}
+	})
+	if code, _ := l.run(t, append(up, "--values", good)...); code != 0 {
+		t.Fatalf("up ended with %d", code)
+	}
+	l.management(t).managesItself(t)
+	l.keepsContract(t, program)
+	hasMachineSettings(t, controlPlane(t, l.name))
+	hasKubernetesSettings(t, controlPlane(t, l.name))
+	hasReport(t, controlPlane(t, l.name))
+	shop := workloadName + "/" + workloadName
+	apply := append([]string{"workload", "apply"}, l.workloadDefinition("--values", good, "--set",
+		"cluster.bootstrap_format=ignition")...)
+	if code, _ := l.run(t, apply...); code != 0 {
+		t.Fatalf("workload apply ended with %d", code)
+	}
+	l.hasReadyNode(t, shop)
+	hasMachineSettings(t, controlPlane(t, workloadName))
+	hasKubernetesSettings(t, controlPlane(t, workloadName))
+	hasReport(t, controlPlane(t, workloadName))
+	l.deleteWorkload(t, shop, []string{"--in", l.name})
+	cleanup(t, l)
+}
+
+// diagnosis is what `diagnose` says of a machine, and how long after machineadm reported a failure there.
+type diagnosis struct {
+	after time.Duration
+	text  string
+	err   error
+}
+
+// diagnosesReport waits for the failure of a machine that does not run yet, and runs `diagnose` at once.
+func (l lab) diagnosesReport(t *testing.T) <-chan diagnosis {
+	t.Helper()
+	former := containers(t, "io.x-k8s.kind.role=control-plane")
+	seen := make(chan diagnosis, 1)
+	go func() {
+		var d diagnosis
+		d.err = wait.PollUntilContextTimeout(t.Context(), time.Second, 10*time.Minute, true,
+			func(ctx context.Context) (bool, error) {
+				out, err := exec.CommandContext(ctx, "docker", "ps", "--format", "{{.Names}}", "--filter",
+					"label=io.x-k8s.kind.cluster="+l.name, "--filter", "label=io.x-k8s.kind.role=control-plane").Output()
+				for _, name := range strings.Fields(string(out)) {
+					if slices.Contains(former, name) {
+						continue
+					}
+					report, _ := exec.CommandContext(ctx, "docker", "exec", name, "cat", machineadm.ReportPath).Output()
+					return strings.Contains(string(report), `"result": "failed"`) ||
+						strings.Contains(string(report), `"result":"failed"`), nil
+				}
+				return false, err
+			})
+		if d.err == nil {
+			started := time.Now()
+			out, err := l.command(t.Context(), "diagnose", environmentName).CombinedOutput()
+			if _, exited := errors.AsType[*exec.ExitError](err); !exited {
+				d.err = err
+			}
+			d.after, d.text = time.Since(started).Round(time.Second), string(out)
+		}
+		seen <- d
+	}()
+	return seen
+}
+
+// staticPod needs no image: the kubelet shows it to the API server even if it cannot start it.
+const staticPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"e2e","namespace":"kube-system"},` +
+	`"spec":{"hostNetwork":true,"containers":[{"name":"a","image":"e2e.invalid/{{ a }}:v1","imagePullPolicy":"Never"}]}}`
+
+// hasReport sees that a machine reports success, and what machineadm has written.
+func hasReport(t *testing.T, machine string) {
+	t.Helper()
+	var report machineadm.Report
+	must(t, json.Unmarshal([]byte(docker(t, "exec", machine, "cat", machineadm.ReportPath)), &report))
+	if report.Result != machineadm.Succeeded || report.Kubeadm == nil || report.Kubeadm.ExitCode != 0 {
+		t.Errorf("%s reports %+v", machine, report)
+	}
+	if console := docker(t, "logs", machine); !strings.Contains(console, "machineadm[v1]: succeeded: kubeadm init") {
+		t.Errorf("%s says on its console: %s", machine, console)
+	}
+	const kubectl = "KUBECONFIG=/etc/kubernetes/admin.conf kubectl "
+	has(t, machine, map[string]string{
+		"a line in the journal": "journalctl --identifier=machineadm --no-pager | grep 'machineadm.v1.: succeeded'",
+		"the static Pod":        fmt.Sprintf("%s-n kube-system get pod e2e-%s", kubectl, "$(hostname)")})
+}
