@@ -93,7 +93,7 @@ func TestMatrixMachineadm(t *testing.T) {
 				machines["pre_commands"] = []any{"mkdir -p /etc/kubernetes/manifests && touch /etc/kubernetes/manifests/etcd.yaml"}
 			}},
 	} {
-		seen := l.diagnosesReport(t)
+		seen := l.diagnosesReport(t, "io.x-k8s.kind.cluster="+l.name)
 		started := time.Now()
 		code, _ := l.run(t, append(up, "--values", program.with(t, bad.digest, bad.change))...)
 		t.Logf("%s: ended with %d after %s", bad.name, code, time.Since(started).Round(time.Second))
@@ -124,7 +124,7 @@ func TestMatrixMachineadm(t *testing.T) {
 	l.keepsContract(t, program)
 	hasMachineSettings(t, controlPlane(t, l.name))
 	hasKubernetesSettings(t, controlPlane(t, l.name))
-	hasReport(t, controlPlane(t, l.name))
+	hasReport(t, controlPlane(t, l.name), "e2e")
 	shop := workloadName + "/" + workloadName
 	apply := append([]string{"workload", "apply"}, l.workloadDefinition("--values", good, "--set",
 		"cluster.bootstrap_format=ignition")...)
@@ -134,7 +134,7 @@ func TestMatrixMachineadm(t *testing.T) {
 	l.hasReadyNode(t, shop)
 	hasMachineSettings(t, controlPlane(t, workloadName))
 	hasKubernetesSettings(t, controlPlane(t, workloadName))
-	hasReport(t, controlPlane(t, workloadName))
+	hasReport(t, controlPlane(t, workloadName), "e2e")
 	l.deleteWorkload(t, shop, []string{"--in", l.name})
 	cleanup(t, l)
 }
@@ -146,30 +146,27 @@ type diagnosis struct {
 	err   error
 }
 
-// diagnosesReport waits for the failure of a machine that does not run yet, and runs `diagnose` at once.
-func (l lab) diagnosesReport(t *testing.T) <-chan diagnosis {
+// diagnosesReport waits for the failure of a machine with a label that does not exist yet, and runs `diagnose` at once.
+func (l lab) diagnosesReport(t *testing.T, label string) <-chan diagnosis {
 	t.Helper()
-	former := containers(t, "io.x-k8s.kind.role=control-plane")
+	former := containers(t, label)
 	seen := make(chan diagnosis, 1)
+	failed := func(ctx context.Context) (bool, error) {
+		out, err := exec.CommandContext(ctx, "docker", "ps", "--format", "{{.Names}}", "--filter", "label="+label).Output()
+		for _, name := range strings.Fields(string(out)) {
+			report, _ := exec.CommandContext(ctx, "docker", "exec", name, "cat", machineadm.ReportPath).Output()
+			var r machineadm.Report
+			if !slices.Contains(former, name) && json.Unmarshal(report, &r) == nil && r.Result == machineadm.Failed {
+				return true, nil
+			}
+		}
+		return false, err
+	}
 	go func() {
 		var d diagnosis
-		d.err = wait.PollUntilContextTimeout(t.Context(), time.Second, 10*time.Minute, true,
-			func(ctx context.Context) (bool, error) {
-				out, err := exec.CommandContext(ctx, "docker", "ps", "--format", "{{.Names}}", "--filter",
-					"label=io.x-k8s.kind.cluster="+l.name, "--filter", "label=io.x-k8s.kind.role=control-plane").Output()
-				for _, name := range strings.Fields(string(out)) {
-					if slices.Contains(former, name) {
-						continue
-					}
-					report, _ := exec.CommandContext(ctx, "docker", "exec", name, "cat", machineadm.ReportPath).Output()
-					return strings.Contains(string(report), `"result": "failed"`) ||
-						strings.Contains(string(report), `"result":"failed"`), nil
-				}
-				return false, err
-			})
-		if d.err == nil {
+		if d.err = wait.PollUntilContextTimeout(t.Context(), time.Second, 10*time.Minute, true, failed); d.err == nil {
 			started := time.Now()
-			out, err := l.command(t.Context(), "diagnose", environmentName).CombinedOutput()
+			out, err := l.command(t.Context(), "diagnose", l.name).CombinedOutput()
 			if _, exited := errors.AsType[*exec.ExitError](err); !exited {
 				d.err = err
 			}
@@ -184,8 +181,8 @@ func (l lab) diagnosesReport(t *testing.T) <-chan diagnosis {
 const staticPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"e2e","namespace":"kube-system"},` +
 	`"spec":{"hostNetwork":true,"containers":[{"name":"a","image":"e2e.invalid/{{ a }}:v1","imagePullPolicy":"Never"}]}}`
 
-// hasReport sees that a machine reports success, and what machineadm has written.
-func hasReport(t *testing.T, machine string) {
+// hasReport sees that a machine reports success, and that it has a static Pod, if one is named.
+func hasReport(t *testing.T, machine, pod string) {
 	t.Helper()
 	var report machineadm.Report
 	must(t, json.Unmarshal([]byte(docker(t, "exec", machine, "cat", machineadm.ReportPath)), &report))
@@ -195,8 +192,10 @@ func hasReport(t *testing.T, machine string) {
 	if console := docker(t, "logs", machine); !strings.Contains(console, "machineadm[v1]: succeeded: kubeadm init") {
 		t.Errorf("%s says on its console: %s", machine, console)
 	}
-	const kubectl = "KUBECONFIG=/etc/kubernetes/admin.conf kubectl "
 	has(t, machine, map[string]string{
-		"a line in the journal": "journalctl --identifier=machineadm --no-pager | grep 'machineadm.v1.: succeeded'",
-		"the static Pod":        fmt.Sprintf("%s-n kube-system get pod e2e-%s", kubectl, "$(hostname)")})
+		"a line in the journal": "journalctl --identifier=machineadm --no-pager | grep 'machineadm.v1.: succeeded'"})
+	if pod != "" {
+		has(t, machine, map[string]string{"the static Pod": fmt.Sprintf("KUBECONFIG=/etc/kubernetes/admin.conf kubectl "+
+			"-n kube-system get pod %s-$(hostname)", pod)})
+	}
 }

@@ -88,6 +88,12 @@ func (i Installation) File(name string) string { return filepath.Join(i.Folder, 
 // Python returns the folder of the lab's own drivers, for PYTHONPATH.
 func (i Installation) Python() string { return filepath.Join(i.Folder, "python") }
 
+// Consoles returns the folder with the consoles of the servers that are machines, one file for each.
+func (i Installation) Consoles() string { return filepath.Join(i.Folder, ConsolesName) }
+
+// ConsolesName is the name of that folder.
+const ConsolesName = "consoles"
+
 // Variable returns the path of something that a service keeps.
 func (i Installation) Variable(name string) string { return filepath.Join(i.Folder, "var", name) }
 

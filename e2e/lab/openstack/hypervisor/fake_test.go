@@ -43,11 +43,13 @@ func (c *fakeCloud) Drive(_ context.Context, id string) (drive.Content, error) {
 
 // fakeEngine is an engine that obeys and records its calls.
 type fakeEngine struct {
-	world   World
-	wires   Wires
-	images  map[string]string // of the machines that were made, by server
-	done    []string
-	failing map[string]bool // what is done, as it is written down; "world" for looking
+	world  World
+	wires  Wires
+	images map[string]string // of the machines that were made, by server
+	done   []string
+	// consoles are the servers whose consoles were shown.
+	consoles []string
+	failing  map[string]bool // what is done, as it is written down; "world" for looking
 }
 
 func (e *fakeEngine) do(format string, args ...any) error {
@@ -98,6 +100,11 @@ func (e *fakeEngine) Power(_ context.Context, c Container, on bool) error {
 		}
 	}
 	return e.do("power %s %v", c.Server, on)
+}
+
+func (e *fakeEngine) Console(_ context.Context, c Container) error {
+	e.consoles = append(e.consoles, c.Server)
+	return nil
 }
 
 func (e *fakeEngine) MakeNetwork(_ context.Context, n Network) error {

@@ -44,6 +44,8 @@ type engine interface {
 	Remove(ctx context.Context, container Container) error
 	// Power starts or stops a container that was made before.
 	Power(ctx context.Context, container Container, on bool) error
+	// Console shows the cloud what a container that runs has said.
+	Console(ctx context.Context, container Container) error
 	// MakeNetwork makes the docker network that stands for a neutron network.
 	MakeNetwork(ctx context.Context, network Network) error
 	// RemoveNetwork disconnects what is not of this cloud and removes the network.

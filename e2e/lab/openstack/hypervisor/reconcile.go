@@ -32,6 +32,17 @@ func (b *Bridge) Reconcile(ctx context.Context) {
 	for _, server := range b.wanted(ctx, state, world) {
 		b.serve(ctx, state, world, server)
 	}
+	for _, container := range world.Containers {
+		if container.Running() {
+			b.report.failed(ctx, "console of "+container.Name, b.console(ctx, container))
+		}
+	}
+}
+
+func (b *Bridge) console(ctx context.Context, container Container) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	return b.engine.Console(ctx, container)
 }
 
 // removeIfGone removes a container whose server is gone.

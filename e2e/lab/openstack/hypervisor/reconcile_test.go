@@ -3,6 +3,7 @@ package hypervisor
 import (
 	"maps"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,19 @@ func TestServersBecomeContainersAndGo(t *testing.T) {
 	expect(t, b.look(t), "remove b")
 	expect(t, b.look(t), "remove network n1")
 	expect(t, b.look(t))
+}
+
+// The cloud shows the console of each machine that runs.
+func TestConsolesAreShown(t *testing.T) {
+	b := newBench("a", "b")
+	b.look(t)
+	b.engine.consoles = nil
+	b.cloud.state.Servers[1].Status = shutOff
+	b.look(t)
+	b.look(t)
+	if want := []string{"a", "b", "a"}; !slices.Equal(b.engine.consoles, want) {
+		t.Errorf("shown are %q, want %q", b.engine.consoles, want)
+	}
 }
 
 func TestStatusOfTheServerIsThatOfItsContainer(t *testing.T) {

@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor/drive"
 )
@@ -63,6 +65,18 @@ func (e Engine) createArgs(machine hypervisor.Machine, hostname, name, image str
 
 // ContainerName is the name of a server's container: two servers may have the same name.
 func ContainerName(server, id string) string { return fmt.Sprintf("%s-%.8s", server, id) }
+
+// consoleLines is how much of a console is kept.
+const consoleLines = "400"
+
+// Console writes what the container has said where nova's driver reads it. Only root reads it: it can hold secrets.
+func (e Engine) Console(ctx context.Context, container hypervisor.Container) error {
+	out, err := docker(ctx, "container", "logs", "--tail", consoleLines, container.ID)
+	if err != nil {
+		return err
+	}
+	return configuration.Write(filepath.Join(e.Consoles, container.Server+".log"), []byte(out))
+}
 
 // Remove removes the container and its volumes.
 func (e Engine) Remove(ctx context.Context, container hypervisor.Container) error {

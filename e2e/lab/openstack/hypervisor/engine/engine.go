@@ -26,6 +26,8 @@ type Engine struct {
 	// Image returns the reference of the image of machines whose servers were made of the cloud's image of that name.
 	// The engine has it then.
 	Image func(ctx context.Context, name string) (string, error)
+	// Consoles is the folder that gets the consoles of the servers.
+	Consoles string
 }
 
 // docker runs one command of the docker CLI and returns what it wrote.

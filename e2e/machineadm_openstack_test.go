@@ -1,0 +1,52 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/resource"
+)
+
+// TestMatrixMachineadmOpenStack does on OpenStack, with real cloud-init, what TestMatrixMachineadm does on Docker: a
+// machine that cannot be prepared is named by its console, and the next run makes another one.
+func TestMatrixMachineadmOpenStack(t *testing.T) {
+	l, project := openStackLab(t, openStackName, resource.ServerImage)
+	before := project.inventory(t)
+	l, _, from := l.fromRepository(t)
+	program, junit := newProgram(t), t.TempDir()+"/junit.xml"
+	up := append([]string{"up", l.name, "--bundle", l.bundle, "--junit", junit}, from...)
+	bad := program.with(t, program.digest, func(_, machines map[string]any) {
+		machines["sysctls"] = map[string]any{"net.e2e_nope": 1}
+	})
+	seen, started := l.diagnosesReport(t, serverLabel), time.Now()
+	code, _ := l.run(t, append(up, "--values", bad)...)
+	t.Logf("ended with %d after %s", code, time.Since(started).Round(time.Second))
+	content, err := os.ReadFile(junit)
+	must(t, err)
+	const want = "set kernel parameter net.e2e_nope: the kernel does not have it"
+	if code != 50 || !strings.Contains(string(content), want) {
+		t.Fatalf("ended with %d, want 50 and %q: %s", code, want, content)
+	}
+	if d := <-seen; d.err != nil || d.after > 30*time.Second || !strings.Contains(d.text, want) {
+		t.Errorf("diagnose ended after %s (%v) with %s", d.after, d.err, d.text)
+	} else {
+		t.Logf("diagnose named it %s after machineadm did", d.after)
+	}
+	for _, machine := range containers(t, serverLabel) {
+		has(t, machine, map[string]string{"no manifests": `test -z "$(ls /etc/kubernetes/manifests)"`})
+	}
+	good := program.with(t, program.digest, func(_, _ map[string]any) {})
+	if code, _ := l.run(t, append(up, "--values", good)...); code != 0 {
+		t.Fatalf("up ended with %d", code)
+	}
+	l.management(t).managesItself(t)
+	for _, machine := range containers(t, serverLabel) {
+		hasMachineSettings(t, machine)
+		hasReport(t, machine, "")
+	}
+	l.cleanupOpenStack(t, project, before)
+}
