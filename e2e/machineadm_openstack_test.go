@@ -12,7 +12,7 @@ import (
 )
 
 // TestMatrixMachineadmOpenStack does on OpenStack, with real cloud-init, what TestMatrixMachineadm does on Docker: a
-// machine that cannot be prepared is named by its console, and the next run makes another one.
+// machine that cannot be prepared is named by its console.
 func TestMatrixMachineadmOpenStack(t *testing.T) {
 	l, project := openStackLab(t, openStackName, resource.ServerImage)
 	before := project.inventory(t)
@@ -22,12 +22,12 @@ func TestMatrixMachineadmOpenStack(t *testing.T) {
 	bad := program.with(t, program.digest, func(_, machines map[string]any) {
 		machines["sysctls"] = map[string]any{"net.e2e_nope": 1}
 	})
-	seen, started := l.diagnosesReport(t, serverLabel), time.Now()
+	const want = "set kernel parameter net.e2e_nope: the kernel does not have it"
+	seen, started := l.diagnosesReport(t, serverLabel, want), time.Now()
 	code, _ := l.run(t, append(up, "--values", bad)...)
 	t.Logf("ended with %d after %s", code, time.Since(started).Round(time.Second))
 	content, err := os.ReadFile(junit)
 	must(t, err)
-	const want = "set kernel parameter net.e2e_nope: the kernel does not have it"
 	if code != 50 || !strings.Contains(string(content), want) {
 		t.Fatalf("ended with %d, want 50 and %q: %s", code, want, content)
 	}
@@ -39,6 +39,7 @@ func TestMatrixMachineadmOpenStack(t *testing.T) {
 	for _, machine := range containers(t, serverLabel) {
 		has(t, machine, map[string]string{"no manifests": `test -z "$(ls /etc/kubernetes/manifests)"`})
 	}
+	l.cleanupOpenStack(t, project, before) // Cluster API's provider deletes a floating IP that it made with its machine
 	good := program.with(t, program.digest, func(_, _ map[string]any) {})
 	if code, _ := l.run(t, append(up, "--values", good)...); code != 0 {
 		t.Fatalf("up ended with %d", code)

@@ -93,7 +93,7 @@ func TestMatrixMachineadm(t *testing.T) {
 				machines["pre_commands"] = []any{"mkdir -p /etc/kubernetes/manifests && touch /etc/kubernetes/manifests/etcd.yaml"}
 			}},
 	} {
-		seen := l.diagnosesReport(t, "io.x-k8s.kind.cluster="+l.name)
+		seen := l.diagnosesReport(t, "io.x-k8s.kind.cluster="+l.name, bad.want)
 		started := time.Now()
 		code, _ := l.run(t, append(up, "--values", program.with(t, bad.digest, bad.change))...)
 		t.Logf("%s: ended with %d after %s", bad.name, code, time.Since(started).Round(time.Second))
@@ -146,8 +146,9 @@ type diagnosis struct {
 	err   error
 }
 
-// diagnosesReport waits for the failure of a machine with a label that does not exist yet, and runs `diagnose` at once.
-func (l lab) diagnosesReport(t *testing.T, label string) <-chan diagnosis {
+// diagnosesReport waits for the failure of a machine with a label that does not exist yet, and then runs `diagnose` until
+// it names the cause.
+func (l lab) diagnosesReport(t *testing.T, label, want string) <-chan diagnosis {
 	t.Helper()
 	former := containers(t, label)
 	seen := make(chan diagnosis, 1)
@@ -166,11 +167,13 @@ func (l lab) diagnosesReport(t *testing.T, label string) <-chan diagnosis {
 		var d diagnosis
 		if d.err = wait.PollUntilContextTimeout(t.Context(), time.Second, 10*time.Minute, true, failed); d.err == nil {
 			started := time.Now()
-			out, err := l.command(t.Context(), "diagnose", l.name).CombinedOutput()
-			if _, exited := errors.AsType[*exec.ExitError](err); !exited {
-				d.err = err
+			for d.err == nil && time.Since(started) < 40*time.Second && !strings.Contains(d.text, want) {
+				out, err := l.command(t.Context(), "diagnose", l.name).CombinedOutput()
+				if _, exited := errors.AsType[*exec.ExitError](err); !exited {
+					d.err = err
+				}
+				d.after, d.text = time.Since(started).Round(time.Second), string(out)
 			}
-			d.after, d.text = time.Since(started).Round(time.Second), string(out)
 		}
 		seen <- d
 	}()

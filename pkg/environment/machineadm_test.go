@@ -206,14 +206,28 @@ func TestMachineadmStartScript(t *testing.T) {
 
 // What no machine could run is refused.
 func TestMachineadmThatIsRefused(t *testing.T) {
+	file := func(path string) string {
+		return ",cluster.machines.files[0].path=" + path + ",cluster.machines.files[0].content=a"
+	}
 	refuses(t, "cluster.machineadm.", map[string]refusedValue{
-		"no digest":       {"", "enabled=true,cluster.machineadm.source=https://example.org/m", "sha256 is empty"},
-		"a login":         {"", "source=https://user:password@example.org/m", "/cluster/machineadm/source"},
-		"quotes":          {"", `source=https://example.org/$(id)`, "/cluster/machineadm/source"},
-		"not enabled":     {"", "cgroup_driver=systemd", "cluster.machineadm.cgroup_driver is given, but"},
-		"RKE2":            {"rke2-capd", "enabled=true,cluster.machineadm.cgroup_driver=systemd", "RKE2 has its own"},
-		"no Pod":          {"", "enabled=true,cluster.machineadm.static_pods[0].name=a,cluster.machineadm.static_pods[0].content=x", "staticPods[0].content"},
-		"kubeadm's Pod":   {"", "enabled=true,cluster.machineadm.static_pods[0].name=etcd,cluster.machineadm.static_pods[0].content=x", "etcd is a Pod of kubeadm"},
+		"no digest":      {"", "enabled=true,cluster.machineadm.source=https://example.org/m", "sha256 is empty"},
+		"a login":        {"", "source=https://user:password@example.org/m", "/cluster/machineadm/source"},
+		"quotes":         {"", `source=https://example.org/$(id)`, "/cluster/machineadm/source"},
+		"not enabled":    {"", "cgroup_driver=systemd", "cluster.machineadm.cgroup_driver is given, but"},
+		"RKE2":           {"rke2-capd", "enabled=true,cluster.machineadm.cgroup_driver=systemd", "RKE2 has its own"},
+		"no Pod":         {"", "enabled=true,cluster.machineadm.static_pods[0].name=a,cluster.machineadm.static_pods[0].content=x", "staticPods[0].content"},
+		"kubeadm's Pod":  {"", "enabled=true,cluster.machineadm.static_pods[0].name=etcd,cluster.machineadm.static_pods[0].content=x", "etcd is a Pod of kubeadm"},
+		"its own folder": {"", "enabled=true" + file("/etc/machineadm/start"), "which cluster-init"},
+		"a mirror": {"", "enabled=true,cluster.registry_mirrors[0].host=docker.io,cluster.registry_mirrors[0].url=http://m" +
+			file("/etc/containerd/certs.d/docker.io/hosts.toml"), "which cluster-init"},
+		"too large for OpenStack": {"kubeadm-capo", "enabled=true,cluster.machineadm.static_pods[0].name=a," +
+			"cluster.machineadm.static_pods[0].content=" + strings.Repeat("x", 25000), "has room for 24576"},
 		"no certificates": {"", "enabled=true,cluster.trusted_cas=" + caCert, "certificateAuthorities: certificate 1"},
 	})
+}
+
+// Without machineadm its places are the user's.
+func TestPlacesOfMachineadm(t *testing.T) {
+	load(t, environment.Options{Sets: []string{"cluster.machines.files[0].path=/usr/local/sbin/kubeadm",
+		"cluster.machines.files[0].content=a"}})
 }

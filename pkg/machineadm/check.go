@@ -122,8 +122,8 @@ func (p *problems) url(at, text string) {
 }
 
 func (p *problems) containerd(c Containerd) {
-	if d := c.CgroupDriver; d != "" && d != driverSystemd && d != driverCgroupfs {
-		p.add("containerd.cgroupDriver", "is %q, want %s or %s", d, driverSystemd, driverCgroupfs)
+	if d := c.CgroupDriver; d != "" && d != driverSystemd {
+		p.add("containerd.cgroupDriver", "is %q, want %s", d, driverSystemd)
 	}
 	var hosts []string
 	for i, mirror := range c.RegistryMirrors {

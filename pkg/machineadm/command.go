@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -42,6 +43,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		Lines:      Lines{Errors: streams.Err, Console: "/dev/console", Journal: journalSocket},
 		ConfigPath: ConfigPath,
 		Now:        time.Now,
+		Exec:       func(path string, args []string) error { return syscall.Exec(path, args, os.Environ()) },
 	}
 	rest := args[1:]
 	switch {

@@ -52,9 +52,9 @@ type Proxy struct {
 
 // Containerd configures containerd.
 type Containerd struct {
-	// CgroupDriver is systemd or cgroupfs. Empty leaves the image's.
+	// CgroupDriver is systemd, which kubeadm gives the kubelet. Empty leaves the image's.
 	CgroupDriver string `json:"cgroupDriver,omitempty"`
-	// RegistryMirrors need config_path = "/etc/containerd/certs.d" in containerd's configuration.
+	// RegistryMirrors are written to /etc/containerd/certs.d.
 	RegistryMirrors []RegistryMirror `json:"registryMirrors,omitempty"`
 }
 

@@ -12,7 +12,6 @@ import (
 
 const (
 	driverSystemd    = "systemd"
-	driverCgroupfs   = "cgroupfs"
 	containerdConfig = "/etc/containerd/config.toml"
 	registryFolder   = "/etc/containerd/certs.d"
 )
@@ -35,9 +34,9 @@ func (h Host) containerdSteps(c Config) []step {
 				return h.writeMirror(mirror)
 			}})
 		}
-		if driver := c.Containerd.CgroupDriver; driver != "" {
+		if c.Containerd.CgroupDriver != "" {
 			list = append(list, step{"set the cgroup driver of containerd", func(context.Context) error {
-				return h.setCgroupDriver(driver)
+				return h.useSystemdCgroups()
 			}})
 		}
 	}
@@ -98,20 +97,28 @@ func (h Host) writeMirror(m RegistryMirror) error {
 var runtimePlugins = map[int64]string{
 	2: "io.containerd.grpc.v1.cri", 3: "io.containerd.cri.v1.runtime", 4: "io.containerd.cri.v1.runtime"}
 
-// setCgroupDriver changes the runtime runc in containerd's configuration. Kubelet asks containerd for the driver.
-func (h Host) setCgroupDriver(driver string) error {
+// containerdSettings returns containerd's configuration, and the name of its plugin for pods.
+func (h Host) containerdSettings() (config map[string]any, plugin string, err error) {
 	content, err := os.ReadFile(h.at(containerdConfig))
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	config := map[string]any{}
 	if err := toml.Unmarshal(content, &config); err != nil {
-		return errors.New(containerdConfig + " is not TOML")
+		return nil, "", errors.New(containerdConfig + " is not TOML")
 	}
 	version, _ := config["version"].(int64)
 	plugin, known := runtimePlugins[version]
 	if !known {
-		return fmt.Errorf("%s has version %d, want 2, 3 or 4", containerdConfig, version)
+		return nil, "", fmt.Errorf("%s has version %d, want 2, 3 or 4", containerdConfig, version)
+	}
+	return config, plugin, nil
+}
+
+// useSystemdCgroups changes the runtime runc in containerd's configuration: kubeadm gives kubelet the driver systemd.
+func (h Host) useSystemdCgroups() error {
+	config, plugin, err := h.containerdSettings()
+	if err != nil {
+		return err
 	}
 	table := config
 	for _, name := range []string{"plugins", plugin, "containerd", "runtimes", "runc", "options"} {
@@ -125,10 +132,15 @@ func (h Host) setCgroupDriver(driver string) error {
 		}
 		table = next
 	}
-	table["SystemdCgroup"] = driver == driverSystemd
+	table["SystemdCgroup"] = true
 	changed, err := toml.Marshal(config)
 	if err != nil {
 		return err
 	}
-	return h.write(containerdConfig, string(changed), 0o644)
+	// The file can hold passwords of registries, and can be a link.
+	info, err := os.Stat(h.at(containerdConfig))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(h.at(containerdConfig), changed, info.Mode().Perm())
 }

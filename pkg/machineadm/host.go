@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -20,6 +21,8 @@ const (
 	commandTimeout = 2 * time.Minute // for one command of the operating system
 	killDelay      = 10 * time.Second
 	maxOutput      = 16 << 10 // bytes that are kept of a command's output
+
+	lockPath = "/run/machineadm.lock"
 )
 
 // Host is the machine that is prepared.
@@ -101,6 +104,22 @@ func (h Host) write(path, content string, mode fs.FileMode) error {
 	}
 	return renameio.WriteFile(place, []byte(content), mode, renameio.WithTempDir(filepath.Dir(place)),
 		renameio.WithStaticPermissions(mode))
+}
+
+// lock makes sure that one process at a time prepares the machine.
+func (h Host) lock() (unlock func(), err error) {
+	place := h.at(lockPath)
+	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+		return nil, fmt.Errorf("lock the machine: %w", err)
+	}
+	file, err := os.OpenFile(place, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the machine: %w", err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("another machineadm prepares this machine: %w", err), file.Close())
+	}
+	return func() { _ = file.Close() }, nil
 }
 
 // lastLine returns the last line of a text that is not empty.

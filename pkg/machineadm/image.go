@@ -36,9 +36,17 @@ func (h Host) checkImage(c Config) error {
 	if c.restartsContainerd() {
 		need("systemctl", "to restart containerd")
 	}
-	if c.Containerd != nil && len(c.Containerd.RegistryMirrors) > 0 {
-		if err := h.checkRegistryPath(); err != nil {
-			missing = append(missing, err.Error())
+	if c.Containerd != nil { // a machine of kubeadm
+		if _, err := h.findKubeadm(""); err != nil {
+			missing = append(missing, "kubeadm")
+		}
+		if len(c.Containerd.RegistryMirrors) > 0 {
+			missing = append(missing, h.checkRegistryPath()...)
+		}
+		if c.Containerd.CgroupDriver != "" {
+			if _, _, err := h.containerdSettings(); err != nil {
+				missing = append(missing, "a configuration of containerd: "+err.Error())
+			}
 		}
 	}
 	if len(missing) > 0 {
@@ -47,18 +55,17 @@ func (h Host) checkImage(c Config) error {
 	return nil
 }
 
-// checkRegistryPath checks that containerd reads the mirrors that machineadm writes. It cannot know that if
-// containerd's configuration imports other files.
-func (h Host) checkRegistryPath() error {
+// checkRegistryPath returns what keeps containerd from reading the mirrors that machineadm writes. From version 3 of
+// its configuration on it reads them unless the configuration names another folder. Without a configuration in this
+// place, or with one that imports others, machineadm cannot know it.
+func (h Host) checkRegistryPath() (missing []string) {
 	wanted := fmt.Sprintf("config_path = %q in %s", registryFolder, containerdConfig)
 	content, err := os.ReadFile(h.at(containerdConfig))
 	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New(wanted)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", wanted, err)
+		return nil
 	}
 	var config struct {
+		Version int      `toml:"version"`
 		Imports []string `toml:"imports"`
 		Plugins map[string]struct {
 			Registry struct {
@@ -66,16 +73,20 @@ func (h Host) checkRegistryPath() error {
 			} `toml:"registry"`
 		} `toml:"plugins"`
 	}
-	if err := toml.Unmarshal(content, &config); err != nil {
-		return fmt.Errorf("%s, which is not TOML", wanted)
+	if err != nil || toml.Unmarshal(content, &config) != nil {
+		return []string{wanted + ", which cannot be read"}
 	}
+	isDefault := config.Version >= 3 || len(config.Imports) > 0
 	for _, plugin := range config.Plugins {
-		if slices.Contains(strings.Split(plugin.Registry.ConfigPath, ":"), registryFolder) {
-			return nil
+		if path := plugin.Registry.ConfigPath; path != "" {
+			if slices.Contains(strings.Split(path, ":"), registryFolder) {
+				return nil
+			}
+			isDefault = false
 		}
 	}
-	if len(config.Imports) > 0 {
+	if isDefault {
 		return nil
 	}
-	return errors.New(wanted)
+	return []string{wanted}
 }

@@ -14,6 +14,25 @@ import (
 	"time"
 )
 
+// nodeFile exists on a machine that is a node, or that kubeadm has begun to make one of.
+const nodeFile = "/etc/kubernetes/kubelet.conf"
+
+// bootstrapCommand returns init or join if the arguments make a node of the machine. A dry run, help, and a single
+// phase do not.
+func bootstrapCommand(args []string) string {
+	if slices.ContainsFunc(args, func(a string) bool {
+		return a == "-h" || a == "--help" || a == "phase" || a == "--dry-run" || a == "--dry-run=true"
+	}) {
+		return ""
+	}
+	for _, arg := range args {
+		if arg == "init" || arg == "join" {
+			return arg
+		}
+	}
+	return ""
+}
+
 // kubeadmTimeout is far above kubeadm's own timeouts, which are minutes.
 const kubeadmTimeout = time.Hour
 
@@ -33,24 +52,31 @@ type Streams struct {
 }
 
 // Kubeadm runs the kubeadm of the machine with the arguments, and returns its exit code. `kubeadm init` and `kubeadm
-// join` run only on a machine that is prepared. self is the path of the shim, which also bears the name kubeadm.
+// join` make a node of a machine, and run only on one that is prepared. All else is kubeadm's alone, as on a machine
+// without machineadm. self is the path of the shim, which also bears the name kubeadm; empty means that there is none.
 func (m Machine) Kubeadm(ctx context.Context, self string, args []string, streams Streams) int {
-	bootstrap := len(args) > 0 && (args[0] == "init" || args[0] == "join") && !slices.Contains(args, "phase")
-	kubeadm, err := m.Host.findOther("kubeadm", self)
-	if !bootstrap {
-		if err != nil {
-			_, _ = fmt.Fprintln(streams.Err, linePrefix+err.Error())
-			return exitFailed
+	kubeadm, err := m.Host.findKubeadm(self)
+	command, err := bootstrapCommand(args), err
+	if command != "" {
+		isNode, existsErr := m.Host.exists(nodeFile)
+		if isNode {
+			command = ""
 		}
-		code, _ := runProgram(ctx, kubeadm, args, streams)
-		return code
+		err = errors.Join(err, existsErr)
+	}
+	if command == "" {
+		if err == nil {
+			err = m.Exec(kubeadm, append([]string{"kubeadm"}, args...))
+		}
+		_, _ = fmt.Fprintln(streams.Err, linePrefix+err.Error())
+		return exitFailed
 	}
 	report, prepareErr := m.prepareOnce(ctx)
 	if prepareErr != nil {
 		return exitFailed
 	}
 	began := m.Now()
-	done := &KubeadmReport{Command: args[0], Result: Running}
+	done := &KubeadmReport{Command: command, Result: Running}
 	report.Kubeadm, report.Result = done, Running
 	said := &tail{max: 4 * maxOutput}
 	if err == nil {
@@ -161,19 +187,21 @@ func configFile(args []string) string {
 	return ""
 }
 
-// findOther returns the first command of that name that is not self.
-func (h Host) findOther(name, self string) (string, error) {
-	own, err := os.Stat(self)
-	if err != nil {
-		return "", fmt.Errorf("find %s: %w", name, err)
-	}
+// shims are the places of the shim.
+var shims = []string{"/usr/local/sbin/kubeadm", "/opt/machineadm/bin/kubeadm"}
+
+// findKubeadm returns the first kubeadm that is not the shim.
+func (h Host) findKubeadm(self string) (string, error) {
+	own, _ := os.Stat(self) // without a shim there is nothing to be told from
 	for _, folder := range append(strings.Split(h.Path, ":"), "/usr/bin", "/usr/local/bin", "/opt/bin") {
-		path := h.at(folder + "/" + name)
-		if info, err := os.Stat(path); err == nil && isProgram(path) && !os.SameFile(info, own) {
+		path := h.at(folder + "/kubeadm")
+		info, err := os.Stat(path)
+		isShim := slices.Contains(shims, folder+"/kubeadm") || own != nil && err == nil && os.SameFile(info, own)
+		if err == nil && isProgram(path) && !isShim {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("the machine has no %s", name)
+	return "", errors.New("the machine has no kubeadm")
 }
 
 // runProgram runs a program to its end, and returns its exit code: 128 and the signal if one ended it, as a shell does.

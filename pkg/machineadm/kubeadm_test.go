@@ -105,14 +105,34 @@ func TestKubeadmNeedsAPreparedMachine(t *testing.T) {
 	}
 }
 
-// Other commands of kubeadm need no preparation, and leave no report.
+// Commands that make no node are kubeadm's alone, and so are all commands on a machine that is a node: nothing is
+// prepared or reported, also after a reboot.
 func TestOtherCommandsOfKubeadm(t *testing.T) {
-	for _, args := range [][]string{{"version"}, {"reset", "--force"}, {"init", "phase", "certs"}, {}} {
-		m, shim := withKubeadm(t, "nothing", "exit 5")
-		if code, _ := m.kubeadm(t, shim, args...); code != 5 || m.content(t, machineadm.ReportPath) != "" {
-			t.Errorf("%q ended with %d", args, code)
+	for _, args := range [][]string{{"version"}, {"reset", "--force"}, {"init", "phase", "certs"}, {}, {"join", "-h"},
+		{"init", "--dry-run"}, {"upgrade", "apply"}} {
+		m, shim := withKubeadm(t, "nothing", "")
+		code, out := m.kubeadm(t, shim, args...)
+		if want := "became " + strings.Join(append([]string{"kubeadm"}, args...), " "); code != 1 ||
+			!strings.Contains(out, want) || m.content(t, machineadm.ReportPath) != "" {
+			t.Errorf("%q ended with %d: %s", args, code, out)
 		}
 	}
+	for _, args := range [][]string{{"join", "--config", "/run/kubeadm/kubeadm-join-config.yaml"}, {"-v5", "init"}} {
+		m, shim := withKubeadm(t, "nothing", "")
+		if code, out := m.kubeadm(t, shim, args...); code != 1 || strings.Contains(out, "became") {
+			t.Errorf("%q ended with %d: %s", args, code, out)
+		}
+		m.put(t, "etc/kubernetes/kubelet.conf", "", 0o600)
+		before := m.content(t, machineadm.ReportPath)
+		if _, out := m.kubeadm(t, shim, args...); !strings.Contains(out, "became kubeadm") ||
+			m.content(t, machineadm.ReportPath) != before || len(*m.ran) > 0 {
+			t.Errorf("%q on a node: %s", args, out)
+		}
+	}
+}
+
+// A machine without kubeadm says so. By hand, without the shim, the real one is found.
+func TestWhichKubeadm(t *testing.T) {
 	m, shim := withKubeadm(t, header, "")
 	if err := os.Remove(filepath.Join(m.root, "bin/kubeadm")); err != nil {
 		t.Fatal(err)
@@ -120,6 +140,15 @@ func TestOtherCommandsOfKubeadm(t *testing.T) {
 	if code, _ := m.kubeadm(t, shim, "init"); code != 1 || !strings.Contains(m.content(t, "dev/console"),
 		"failed: kubeadm init: the machine has no kubeadm") {
 		t.Errorf("ended with %d: %s", code, m.content(t, "dev/console"))
+	}
+	m, _ = withKubeadm(t, header, "")
+	if err := os.Rename(filepath.Join(m.root, "sbin"), filepath.Join(m.root, "s")); err != nil {
+		t.Fatal(err)
+	}
+	m.put(t, "usr/local/sbin/kubeadm", "#!/bin/sh\nexit 99\n", 0o755)
+	m.Host.Path = "/usr/local/sbin:/bin"
+	if code, _ := m.kubeadm(t, "", "init"); code != 0 || m.content(t, "ran") != "init\n" {
+		t.Errorf("ended with %d", code)
 	}
 }
 
@@ -131,7 +160,7 @@ func TestReportsHaveNoSecrets(t *testing.T) {
 		seeds = append(seeds, s)
 		return s
 	}
-	config := header + "proxy: {http: 'http://user:" + seed("pass%dword") + "@proxy:3128'}\nfiles:\n"
+	config := header + "proxy: {http: 'http://user:" + seed("pa@ss%dword") + "@proxy:3128'}\nfiles:\n"
 	for i := range 10 {
 		config += fmt.Sprintf("- {path: /etc/f%d, content: %q}\n", i, "user=a\npassword="+seed("Pa55w0rd%dx")+"\n"+
 			seed("a whole line %d of a file"))

@@ -37,7 +37,7 @@ func newMachine(t *testing.T, config string) machine {
 	} {
 		m.put(t, path, content, 0o644)
 	}
-	for _, program := range []string{"modprobe", "systemctl", "update-ca-certificates"} {
+	for _, program := range []string{"kubeadm", "modprobe", "systemctl", "update-ca-certificates"} {
 		m.put(t, "bin/"+program, "#!/bin/sh\n", 0o755)
 	}
 	m.Machine = machineadm.Machine{
@@ -49,6 +49,9 @@ func newMachine(t *testing.T, config string) machine {
 		Lines:      machineadm.Lines{Errors: m.errors, Console: filepath.Join(root, "dev/console")},
 		ConfigPath: machineadm.ConfigPath,
 		Now:        func() time.Time { return time.Unix(1000, 0) },
+		Exec: func(_ string, args []string) error {
+			return errors.New("became " + strings.Join(args, " "))
+		},
 	}
 	return m
 }
@@ -141,7 +144,7 @@ func TestPrepare(t *testing.T) {
 	if !slices.Equal(*m.ran, want) {
 		t.Errorf("ran %q, want %q", *m.ran, want)
 	}
-	if report := m.report(t); report.Result != machineadm.Succeeded || slices.ContainsFunc(report.Steps,
+	if report := m.report(t); report.Result != machineadm.Prepared || slices.ContainsFunc(report.Steps,
 		func(s machineadm.StepReport) bool { return s.Result != machineadm.Succeeded || s.Error != "" }) {
 		t.Errorf("%+v", report)
 	}
@@ -218,8 +221,7 @@ func TestImageThatLacksSomething(t *testing.T) {
 		want   string
 	}{
 		"all": {[]string{"bin", "usr", "etc/containerd"}, "check the image: it lacks modprobe (for kernel modules), a " +
-			"folder for certificate authorities, systemctl (to restart containerd), config_path = " +
-			"\"/etc/containerd/certs.d\" in /etc/containerd/config.toml"},
+			"folder for certificate authorities, systemctl (to restart containerd), kubeadm, a configuration of containerd: "},
 		"a command": {[]string{"bin/update-ca-certificates"}, "it lacks update-ca-certificates"},
 	} {
 		m := newMachine(t, everything(t))
@@ -237,29 +239,70 @@ func TestImageThatLacksSomething(t *testing.T) {
 	}
 }
 
-// containerd's configuration keeps all else, and an unknown version stays as it is.
+// Only a configuration that surely reads no mirrors is refused.
+func TestRegistryPath(t *testing.T) {
+	const other = "version = 3\n[plugins.'io.containerd.cri.v1.images'.registry]\nconfig_path = '/etc/other'\n"
+	for config, refused := range map[string]bool{
+		"version = 3\n": false, "version = 4\n": false, "version = 2\n": true, "": true, "version = \n": true, other: true,
+		"version = 2\nimports = ['/etc/a.toml']\n":                                     false,
+		strings.Replace(other, "/etc/other", "/etc/containerd/certs.d:/etc/docker", 1): false,
+	} {
+		m := newMachine(t, header+"containerd: {registryMirrors: [{host: a, url: 'http://b'}]}")
+		m.put(t, "etc/containerd/config.toml", config, 0o644)
+		if _, err := m.Prepare(t.Context()); (err != nil) != refused || refused && !strings.Contains(err.Error(),
+			"it lacks config_path = ") {
+			t.Errorf("%q: %v", config, err)
+		}
+	}
+}
+
+// containerd's configuration keeps all else, and an unknown version stays as it is. The file can be a link.
 func TestCgroupDriver(t *testing.T) {
-	const driver = header + "containerd: {cgroupDriver: cgroupfs}"
+	const driver = header + "containerd: {cgroupDriver: systemd}"
 	for config, want := range map[string]string{
-		"version = 2\n[plugins.'io.containerd.grpc.v1.cri'.containerd.runtimes.runc.options]\nSystemdCgroup = true\nX = 1\n": "",
+		"version = 2\n[plugins.'io.containerd.grpc.v1.cri'.containerd.runtimes.runc.options]\nSystemdCgroup = false\nX = 1\n": "",
 		"version = 3\nroot = '/data'\n": "",
 		"version = 1\n":                 "has version 1, want 2, 3 or 4",
 		"version = \n":                  "is not TOML",
 		"version = 3\nplugins = 'a'\n":  "plugins is not a table",
 	} {
 		m := newMachine(t, driver)
-		m.put(t, "etc/containerd/config.toml", config, 0o644)
+		m.put(t, "usr/share/containerd.toml", config, 0o600)
+		place := filepath.Join(m.root, "etc/containerd/config.toml")
+		if err := errors.Join(os.Remove(place), os.Symlink("../../usr/share/containerd.toml", place)); err != nil {
+			t.Fatal(err)
+		}
 		_, err := m.Prepare(t.Context())
-		got := m.content(t, "etc/containerd/config.toml")
+		got := m.content(t, "usr/share/containerd.toml")
+		if info, statErr := os.Stat(place); statErr != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%q: %v, %v", config, info, statErr)
+		}
 		if want != "" {
 			if err == nil || !strings.Contains(err.Error(), want) || got != config {
 				t.Errorf("%q: %v, %q", config, err, got)
 			}
 			continue
 		}
-		if err != nil || !strings.Contains(got, "SystemdCgroup = false") || strings.Contains(config, "X") !=
+		if err != nil || !strings.Contains(got, "SystemdCgroup = true") || strings.Contains(config, "X") !=
 			strings.Contains(got, "X = 1") || strings.Contains(config, "root") != strings.Contains(got, "root = '/data'") {
 			t.Errorf("%q: %v, %q", config, err, got)
 		}
+	}
+}
+
+// One process at a time prepares a machine. The second one leaves the report alone.
+func TestTwoPrepareAtOnce(t *testing.T) {
+	m := newMachine(t, header+"kernelModules: [sctp]")
+	var second error
+	m.Host.Run = func(context.Context, string, ...string) (string, error) {
+		_, second = m.Prepare(t.Context())
+		return "", nil
+	}
+	if _, err := m.Prepare(t.Context()); err != nil || second == nil ||
+		!strings.Contains(second.Error(), "another machineadm prepares this machine") {
+		t.Errorf("%v, %v", err, second)
+	}
+	if report := m.report(t); report.Result != machineadm.Prepared {
+		t.Errorf("%+v", report)
 	}
 }

@@ -18,19 +18,26 @@ type Machine struct {
 	ConfigPath string
 	// Now is the clock.
 	Now func() time.Time
+	// Exec replaces this process by a program. It returns only an error.
+	Exec func(path string, args []string) error
 }
 
 // Prepare runs the steps of the Config, and ends with the first that fails. It writes the Report after each step.
 func (m Machine) Prepare(ctx context.Context) (Report, error) {
 	report := Report{APIVersion: APIVersion, Kind: ReportKind, Started: m.Now().UTC(), Result: Running}
+	unlock, err := m.Host.lock()
+	if err != nil { // the other one writes the report
+		_, _ = fmt.Fprintln(m.Lines.Errors, linePrefix+err.Error())
+		return report, err
+	}
+	defer unlock()
 	var config Config
 	read := step{"read the configuration", func(context.Context) (err error) {
 		config, err = Load(m.Host.at(m.ConfigPath))
 		return err
 	}}
 	secrets := &scrubber{}
-	err := m.run(ctx, &report, read, secrets)
-	if err == nil {
+	if err = m.run(ctx, &report, read, secrets); err == nil {
 		secrets.addConfig(config)
 		for _, s := range m.Host.steps(config) {
 			if err = m.run(ctx, &report, s, secrets); err != nil {
@@ -38,7 +45,7 @@ func (m Machine) Prepare(ctx context.Context) (Report, error) {
 			}
 		}
 	}
-	report.Result = Succeeded
+	report.Result = Prepared
 	line := fmt.Sprintf("prepared: %d steps", len(report.Steps))
 	if err != nil {
 		report.Result = Failed

@@ -19,9 +19,11 @@ const (
 // Result is how something ended.
 type Result string
 
-// The results. A Report that stays at Running belongs to a machineadm that was killed, or that still runs.
+// The results. A Report that stays at Running belongs to a machineadm that was killed, or that still runs. Prepared is
+// the end for a machine of RKE2; on others kubeadm follows.
 const (
 	Running   Result = "running"
+	Prepared  Result = "prepared"
 	Succeeded Result = "succeeded"
 	Failed    Result = "failed"
 )

@@ -15,6 +15,9 @@ import (
 // hidden replaces what a report must not hold.
 const hidden = "[hidden]"
 
+// minLine is the length of the shortest line of a file that is looked for.
+const minLine = 16
+
 // minSecret is the length of the shortest text that is looked for: shorter ones are parts of words.
 const minSecret = 6
 
@@ -27,7 +30,7 @@ var patterns = []*regexp.Regexp{
 	regexp.MustCompile(`\b[a-z0-9]{6}\.[a-z0-9]{16}\b`),
 	regexp.MustCompile(`(?s)-----BEGIN [A-Z ]+-----.*?(-----END [A-Z ]+-----|$)`),
 	regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`),
-	regexp.MustCompile(`\b[a-z][a-z0-9+.-]*://[^\s/@]+@`),
+	regexp.MustCompile(`://\S*@`),
 }
 
 // encoded is a long text in base64, or a path.
@@ -90,46 +93,54 @@ func (s *scrubber) addLogin(address string) {
 // addText learns the lines of a text, and the values in it.
 func (s *scrubber) addText(text string) {
 	for line := range strings.Lines(text) {
-		s.add(strings.TrimSpace(line))
+		if line = strings.TrimSpace(line); len(line) >= minLine {
+			s.add(line)
+		}
 		if _, value, found := strings.Cut(line, "="); found {
 			s.addValue(strings.TrimSpace(value))
 		}
 	}
+	s.addDocuments(text, s.addValue)
+}
+
+// addFile learns the secrets in kubeadm's configuration by the names of their fields. All else, such as the name of the
+// node, is in kubeadm's errors for a reason. If the file cannot be read, kubeadm cannot read it either.
+func (s *scrubber) addFile(path string) {
+	content, _ := os.ReadFile(path)
+	s.addDocuments(string(content), func(string) {})
+}
+
+// addDocuments learns the values of fields that hold secrets by their name, and has other decide on all others.
+func (s *scrubber) addDocuments(text string, other func(value string)) {
 	for _, document := range bytes.Split([]byte(text), []byte("\n---")) {
 		var content any
 		if yaml.Unmarshal(document, &content) == nil {
-			s.addValues("", content)
+			s.addValues("", content, other)
 		}
 	}
-}
-
-// addFile learns the values of a file. A file that cannot be read has none to learn: kubeadm cannot read it either.
-func (s *scrubber) addFile(path string) {
-	content, _ := os.ReadFile(path)
-	s.addText(string(content))
 }
 
 // secretKeys are parts of the names of fields that hold secrets.
 var secretKeys = regexp.MustCompile(`(?i)token|key|secret|pass|cred|hash|auth|data`)
 
-func (s *scrubber) addValues(name string, content any) {
+func (s *scrubber) addValues(name string, content any, other func(value string)) {
 	switch content := content.(type) {
 	case map[string]any:
 		for key, value := range content {
 			if named, isNamed := content["name"].(string); isNamed && key == "value" { // as in the env of a container
 				key = named
 			}
-			s.addValues(key, value)
+			s.addValues(key, value, other)
 		}
 	case []any:
 		for _, value := range content {
-			s.addValues(name, value)
+			s.addValues(name, value, other)
 		}
 	case string:
 		if secretKeys.MatchString(name) {
 			s.add(content)
 		} else {
-			s.addValue(content)
+			other(content)
 		}
 	}
 }

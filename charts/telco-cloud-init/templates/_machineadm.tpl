@@ -57,7 +57,7 @@
 {{- toJson $config -}}
 {{- end -}}
 
-{{/* What identifies it and the binary, without passwords; empty when machineadm is not enabled. */}}
+{{/* What identifies it and the binary, without the logins of proxies; empty when machineadm is not enabled. */}}
 {{- define "telco-cloud-init.machineadmDigest" -}}
 {{- if include "telco-cloud-init.machineadm" .root -}}
 {{- $config := include "telco-cloud-init.machineConfig" . | fromJson -}}
@@ -110,15 +110,16 @@ set -u
 report=/run/cluster-api/machineadm.json
 program=/opt/machineadm/bin/machineadm
 failed() {
-  text=$(printf %s "$1" | tr -c 'A-Za-z0-9 ._:/@,=+()-' ' ' | cut -c -400)
+  # Without logins in addresses, which curl repeats.
+  text=$(printf %s "$1" | sed 's#://[^ ]*@#://#g' | tr -c 'A-Za-z0-9 ._:/@,=+()-' ' ' | cut -c -400)
   mkdir -p /run/cluster-api
   printf '{"apiVersion":"machineadm.cluster-init.io/v1alpha1","kind":"MachineReport","started":"%s","result":"failed","steps":[{"name":"get machineadm","result":"failed","error":"%s","seconds":0}]}\n' \
     "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$text" >"$report"
   line="machineadm[v1]: failed: get machineadm: $text"
   echo "$line" >&2
-  (echo "$line" >/dev/console) 2>/dev/null
   (logger -t machineadm "$line") 2>/dev/null
-  rm -f "$program" "$program.new"
+  echo "$line" | timeout 2 tee /dev/console >/dev/null 2>&1
+  rm -f "$program.new"
   exit 1
 }
 case $(uname -m) in
@@ -141,15 +142,40 @@ cp "${place#file://}" "$program.new" || failed "$place cannot be copied"
 export {{ lower $name }}='{{ $value | replace "'" "'\\''" }}'
 {{- end }}
 {{- end }}
-answer=$(curl -fsSL --retry 8 --retry-connrefused --retry-max-time 90 --connect-timeout 10 --max-time 120 -o "$program.new" "$place" 2>&1) ||
-  failed "$place: $(printf %s "$answer" | tail -n 1)"
+{{- with .Values.cluster.trusted_cas }}
+# The machine trusts them only later: machineadm does that.
+cat /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt >/opt/machineadm/cas.pem 2>/dev/null
+cat >>/opt/machineadm/cas.pem <<'PEM'
+{{ trimSuffix "\n" . }}
+PEM
+export CURL_CA_BUNDLE=/opt/machineadm/cas.pem
+{{- end }}
+end=$(($(date +%s) + 90))
+until answer=$(curl -fsSL --connect-timeout 10 --max-time 120 -o "$program.new" "$place" 2>&1); do
+  test "$(date +%s)" -lt "$end" || failed "$place: $(printf %s "$answer" | tail -n 1)"
+  sleep 2
+done
 {{- end }}
 {{- end }}
 actual=$(sha256sum "$program.new" | cut -d ' ' -f 1)
 test -z "$digest" || test "$actual" = "$digest" || failed "the digest of $place is $actual, want $digest"
 chmod 755 "$program.new" && mv "$program.new" "$program" || failed "$program cannot be written"
+"$program" version >/dev/null 2>&1 || failed "$place does not run on this machine"
 exec "$program" prepare
 {{ end -}}
+
+{{/* Places that machineadm writes, as a JSON list, besides its own folders. */}}
+{{- define "telco-cloud-init.machineadmPaths" -}}
+{{- $paths := list "/usr/local/sbin/kubeadm" -}}
+{{- range .Values.cluster.registry_mirrors -}}
+{{- $folder := printf "/etc/containerd/certs.d/%s" .host -}}
+{{- $paths = append $paths (printf "%s/hosts.toml" $folder) -}}
+{{- $paths = append $paths (printf "%s/ca.pem" $folder) -}}
+{{- end -}}
+{{- range list "containerd" "kubelet" -}}{{- $paths = append $paths (printf "/etc/systemd/system/%s.service.d/http-proxy.conf" .) -}}{{- end -}}
+{{- range .Values.cluster.machineadm.static_pods -}}{{- $paths = append $paths (printf "/etc/kubernetes/manifests/%s.yaml" .name) -}}{{- end -}}
+{{- toJson $paths -}}
+{{- end -}}
 
 {{/* Values of cluster.machineadm that do not go together. */}}
 {{- define "telco-cloud-init.checkMachineadm" -}}
@@ -158,6 +184,14 @@ exec "$program" prepare
 {{- if include "telco-cloud-init.machineadm" . -}}
 {{- if and (ne $settings.source "image") (not $settings.sha256) -}}
 {{- printf "values/invalid: cluster.machineadm.sha256 is empty, but machines fetch machineadm from %s\nhint: Write the digest that `sha256sum` prints, as amd64 or arm64.\n" $settings.source -}}
+{{- end -}}
+{{- $limit := include "telco-cloud-init.provider" (dict "root" . "template" "machineConfigLimit" "context" .) | int -}}
+{{- range $kind, $_ := include "telco-cloud-init.machineKinds" . | fromJson -}}
+{{- $args := dict "root" $ "kind" $kind -}}
+{{- $size := include "telco-cloud-init.machineConfig" $args | len -}}
+{{- if and $limit (gt $size $limit) -}}
+{{- printf "values/invalid: cluster.machineadm: %s has %d bytes, and the user data of a machine of %s has room for %d\nhint: Make the files of cluster.kubernetes, cluster.trusted_cas or cluster.machineadm.static_pods shorter.\n" (include "telco-cloud-init.machineadmKey" $args) $size $.Values.cluster.infra_provider $limit -}}
+{{- end -}}
 {{- end -}}
 {{- if and (eq .Values.cluster.bootstrap_provider "rke2") (or $settings.static_pods $settings.cgroup_driver) -}}
 {{- printf "values/invalid: cluster.machineadm.%s is given, but RKE2 has its own containerd and static Pods\nhint: Leave it out.\n" (ternary "static_pods" "cgroup_driver" (gt (len $settings.static_pods) 0)) -}}

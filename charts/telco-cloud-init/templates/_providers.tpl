@@ -12,6 +12,7 @@
      ignition         {files, commands, fields} as JSON: what kubeadm's machines need for Ignition, see machineFiles
      ignitionRefused  why machines of RKE2 cannot have Ignition; empty for no particular reason
      settingsRefused  keys of cluster.machines that its machines cannot have, with spaces between them
+     machineConfigLimit  bytes that a configuration of machineadm may have; 0 for no limit
      kubeletArguments  arguments of kubelet that the provider's definitions set, with spaces between them
      rke2Commands     {commands: [...]} as JSON: what RKE2's machines run before all else
      warnings         what the user should know, one line for each */}}

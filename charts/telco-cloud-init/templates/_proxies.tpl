@@ -71,8 +71,7 @@
 
 {{/* The files with proxies that machines have, {path: text} as JSON, in the terms of their bootstrap provider. */}}
 {{- define "telco-cloud-init.proxyFiles" -}}
-{{- $byMachineadm := and (include "telco-cloud-init.machineadm" .) (eq .Values.cluster.bootstrap_provider "kubeadm") -}}
-{{- if and (include "telco-cloud-init.proxyVariables" .) (not $byMachineadm) -}}
+{{- if include "telco-cloud-init.proxyVariables" . -}}
 {{- include (printf "telco-cloud-init.%sProxyFiles" .Values.cluster.bootstrap_provider) . -}}
 {{- else -}}
 {}
@@ -84,11 +83,12 @@
 {{- trimPrefix "/" .path | replace "/" "." -}}
 {{- end -}}
 
-{{/* {files: [...]}: those files as machines reference them, without their content. */}}
+{{/* {files: [...]}: those files as machines reference them, without their content. machineadm writes those of kubeadm's machines. */}}
 {{- define "telco-cloud-init.proxyFileList" -}}
 {{- $files := list -}}
+{{- $byMachineadm := and (eq (include "telco-cloud-init.machineadm" .) "true") (eq .Values.cluster.bootstrap_provider "kubeadm") -}}
 {{- $secret := include "telco-cloud-init.called" (dict "root" . "name" "telco-cloud-init-machine-proxies") -}}
-{{- range $path, $_ := include "telco-cloud-init.proxyFiles" . | fromJson -}}
+{{- range $path, $_ := ternary dict (include "telco-cloud-init.proxyFiles" . | fromJson) $byMachineadm -}}
 {{- $key := include "telco-cloud-init.proxyFileKey" (dict "path" $path) -}}
 {{- $files = append $files (dict "path" $path "owner" "root:root" "permissions" "0600"
   "contentFrom" (dict "secret" (dict "name" $secret "key" $key))) -}}

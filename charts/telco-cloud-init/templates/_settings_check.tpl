@@ -1,6 +1,6 @@
 {{/* Places that something else writes: the chart, the definitions, kubeadm, RKE2 or Cluster API. */}}
 {{- define "telco-cloud-init.takenPath" -}}
-^(/etc/cluster-init\.io|/etc/machineadm|/opt/machineadm|/run/cluster-api|/run/kubeadm|/etc/kubernetes/(pki|cluster-init)|/var/log/kubernetes/audit|/etc/rancher/rke2/cluster-init|/var/lib/rancher/rke2/server/tls)(/|$)|^/etc/kubeadm|^/usr/local/sbin/kubeadm$|^/etc/rancher/rke2/(config|registries)\.yaml$|^/etc/rancher/rke2/config\.yaml\.d/50-|^/etc/(sysctl|modules-load)\.d/90-cluster-init\.conf$|^/etc/kubernetes/(patches/kubeletconfiguration0\+strategic\.json|manifests/(kube-|etcd)|[a-z-]+\.conf$)|^/etc/systemd/system/(kubelet|rke2-server|rke2-agent)\.service\.d/20-cluster-api\.conf$
+^(/etc/cluster-init\.io|/run/cluster-api|/run/kubeadm|/etc/kubernetes/(pki|cluster-init)|/var/log/kubernetes/audit|/etc/rancher/rke2/cluster-init|/var/lib/rancher/rke2/server/tls)(/|$)|^/etc/kubeadm|^/etc/rancher/rke2/(config|registries)\.yaml$|^/etc/rancher/rke2/config\.yaml\.d/50-|^/etc/(sysctl|modules-load)\.d/90-cluster-init\.conf$|^/etc/kubernetes/(patches/kubeletconfiguration0\+strategic\.json|manifests/(kube-|etcd)|[a-z-]+\.conf$)|^/etc/systemd/system/(kubelet|rke2-server|rke2-agent)\.service\.d/20-cluster-api\.conf$
 {{- end -}}
 
 {{/* Settings that no machine could have. */}}
@@ -9,6 +9,9 @@
 {{- $machines := .Values.cluster.machines | default dict -}}
 {{- $taken := dict -}}
 {{- range (include "telco-cloud-init.chartMachine" . | fromJson).files -}}{{- $_ := set $taken .path true -}}{{- end -}}
+{{- if include "telco-cloud-init.machineadm" . -}}
+{{- range include "telco-cloud-init.machineadmPaths" . | fromJsonArray -}}{{- $_ := set $taken . true -}}{{- end -}}
+{{- end -}}
 {{- /* Cluster API takes 10240 bytes of base64. */ -}}
 {{- $most := 7680 -}}
 {{- $seen := dict -}}
@@ -16,7 +19,8 @@
 {{- range $machines.users -}}{{- $users = append $users .name -}}{{- end -}}
 {{- range $i, $file := $machines.files -}}
 {{- $at := printf "cluster.machines.files[%d]" $i -}}
-{{- if or (hasKey $taken .path) (regexMatch (include "telco-cloud-init.takenPath" $) .path) -}}
+{{- $ofMachineadm := and (include "telco-cloud-init.machineadm" $) (regexMatch "^/(etc|opt)/machineadm(/|$)" .path) -}}
+{{- if or (hasKey $taken .path) $ofMachineadm (regexMatch (include "telco-cloud-init.takenPath" $) .path) -}}
 {{- printf "values/invalid: %s.path is %s, which cluster-init, Cluster API or the bootstrap provider writes\nhint: Choose another place.\n" $at .path -}}
 {{- end -}}
 {{- if regexMatch "/\\.{1,2}(/|$)|:$" .path -}}

@@ -76,6 +76,9 @@
 
 {{- define "telco-cloud-init.capa.ignitionRefused" -}}{{- end -}}
 
+{{/* User data is in S3. */}}
+{{- define "telco-cloud-init.capa.machineConfigLimit" -}}0{{- end -}}
+
 {{- define "telco-cloud-init.capa.kubeletArguments" -}}{{- end -}}
 
 {{- define "telco-cloud-init.capa.settingsRefused" -}}{{- end -}}

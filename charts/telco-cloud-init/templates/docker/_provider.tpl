@@ -30,6 +30,8 @@
 
 {{- define "telco-cloud-init.capd.flavor" -}}{}{{- end -}}
 
+{{- define "telco-cloud-init.capd.machineConfigLimit" -}}0{{- end -}}
+
 {{- define "telco-cloud-init.capd.kubeletArguments" -}}cgroup-root eviction-hard fail-swap-on image-gc-high-threshold runtime-cgroups{{- end -}}
 
 {{/* The provider reads cloud-config and Ignition itself, and fails on what it does not know. */}}

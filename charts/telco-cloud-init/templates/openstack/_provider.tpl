@@ -43,6 +43,9 @@
 
 {{- define "telco-cloud-init.capo.ignitionRefused" -}}{{- end -}}
 
+{{/* Nova takes 65535 bytes of base64 for all of the user data, in which the configuration is in base64 as well. */}}
+{{- define "telco-cloud-init.capo.machineConfigLimit" -}}24576{{- end -}}
+
 {{- define "telco-cloud-init.capo.kubeletArguments" -}}{{- end -}}
 
 {{- define "telco-cloud-init.capo.settingsRefused" -}}{{- end -}}

@@ -48,11 +48,11 @@ func nova(installation configuration.Installation) Service {
 	for _, compute := range configuration.Computes() {
 		name := "nova-" + compute
 		service.Folders = append(service.Folders, installation.Variable(name))
+		args := append([]string{"/usr/bin/python3", installation.Python() + "/lab_nova.py"}, config...)
 		service.Daemons = append(service.Daemons, container.Daemon{
 			Name: name,
-			Args: append([]string{"/usr/bin/python3", installation.Python() + "/lab_nova.py"}, append(slices.Clip(config),
-				"--config-file", installation.File(name+".conf"))...),
-			Env: environment(installation, "LAB_CONSOLES="+installation.Consoles()),
+			Args: append(args, "--config-file", installation.File(name+".conf")),
+			Env:  environment(installation, "LAB_CONSOLES="+installation.Consoles()),
 		})
 	}
 	return service
