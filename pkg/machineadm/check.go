@@ -18,11 +18,12 @@ import (
 )
 
 var (
-	moduleName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
-	sysctlName = regexp.MustCompile(`^[a-z0-9_-]+([./][A-Za-z0-9_-]+)+$`)
-	hostName   = regexp.MustCompile(`^(_default|[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?)$`)
-	fileMode   = regexp.MustCompile(`^0?[0-7]{3}$`)
-	podName    = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	moduleName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+	sysctlName  = regexp.MustCompile(`^[a-z0-9_-]+([./][A-Za-z0-9_-]+)+$`)
+	hostName    = regexp.MustCompile(`^(_default|[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?)$`)
+	fileMode    = regexp.MustCompile(`^0?[0-7]{3}$`)
+	versionText = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+$`)
+	podName     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 )
 
 // ownPods are the static Pods that kubeadm writes.
@@ -69,6 +70,9 @@ func (c Config) check() error {
 	}
 	if c.Containerd != nil {
 		p.containerd(*c.Containerd)
+	}
+	if c.Kubernetes != nil && !versionText.MatchString(c.Kubernetes.Version) {
+		p.add("kubernetes.version", "%q is not a version such as v1.36.4", c.Kubernetes.Version)
 	}
 	p.files(c.Files)
 	p.staticPods(c.StaticPods)

@@ -37,6 +37,7 @@ type Config struct {
 	// Proxy is for containerd and the kubelet.
 	Proxy      *Proxy      `json:"proxy,omitempty"`
 	Containerd *Containerd `json:"containerd,omitempty"`
+	Kubernetes *Kubernetes `json:"kubernetes,omitempty"`
 	Files      []File      `json:"files,omitempty"`
 	// StaticPods are for control-plane machines only: kubeadm refuses to join a worker that has some.
 	StaticPods []StaticPod `json:"staticPods,omitempty"`
@@ -56,6 +57,12 @@ type Containerd struct {
 	CgroupDriver string `json:"cgroupDriver,omitempty"`
 	// RegistryMirrors are written to /etc/containerd/certs.d.
 	RegistryMirrors []RegistryMirror `json:"registryMirrors,omitempty"`
+}
+
+// Kubernetes says what kubeadm is to be.
+type Kubernetes struct {
+	// Version is that of kubeadm in the image, such as v1.36.4.
+	Version string `json:"version"`
 }
 
 // RegistryMirror is a registry to pull the images of another one from.

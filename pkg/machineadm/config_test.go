@@ -47,6 +47,7 @@ var bad = map[string]struct {
 	"a foreign file": {config: header + "files: [{path: /etc/kubernetes/pki/ca.key, content: b}]", want: "is a place that", beyondSchema: true},
 	"a file twice":   {config: header + "files: [{path: /a, content: b}, {path: /a, content: c}]", want: "is that of another file", beyondSchema: true},
 	"mode":           {config: header + "files: [{path: /a, content: b, mode: '4755'}]", want: `files[0].mode: "4755"`},
+	"a version":      {config: header + "kubernetes: {version: '1.36'}", want: `kubernetes.version: "1.36" is not`},
 	"pod name":       {config: header + "staticPods: [{name: ../a, content: b}]", want: "staticPods[0].name"},
 	"no pod":         {config: header + "staticPods: [{name: a, content: 'kind: Pod'}]", want: "staticPods[0].content: is  Pod, want v1 Pod", beyondSchema: true},
 	"kubeadm's pod": {config: header + `staticPods: [{name: a, content: '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"etcd"}}'}]`,

@@ -40,6 +40,12 @@ func (h Host) at(path string) string { return filepath.Join(h.Root, path) }
 
 // run runs a command of the operating system. The error has the last line of its output.
 func (h Host) run(ctx context.Context, name string, args ...string) error {
+	_, err := h.output(ctx, name, args...)
+	return err
+}
+
+// output does the same, and returns the end of the output.
+func (h Host) output(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, fmt.Errorf("no end after %s", commandTimeout))
 	defer cancel()
 	run := h.Run
@@ -48,15 +54,15 @@ func (h Host) run(ctx context.Context, name string, args ...string) error {
 	}
 	output, err := run(ctx, name, args...)
 	if err == nil {
-		return nil
+		return output, nil
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
 	if line := lastLine(output); line != "" {
-		return fmt.Errorf("run %s: %w: %s", name, err, line)
+		return output, fmt.Errorf("run %s: %w: %s", name, err, line)
 	}
-	return fmt.Errorf("run %s: %w", name, err)
+	return output, fmt.Errorf("run %s: %w", name, err)
 }
 
 func (h Host) execute(ctx context.Context, name string, args ...string) (string, error) {
@@ -72,8 +78,11 @@ func (h Host) execute(ctx context.Context, name string, args ...string) (string,
 	return output.String(), err
 }
 
-// find returns the path of a command.
+// find returns the path of a command; a name with a slash is one.
 func (h Host) find(name string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
 	for _, folder := range filepath.SplitList(h.Path) {
 		if path := filepath.Join(folder, name); isProgram(h.at(path)) {
 			return h.at(path), nil

@@ -43,8 +43,9 @@ func newMachine(t *testing.T, config string) machine {
 	m.Machine = machineadm.Machine{
 		Host: machineadm.Host{Root: root, Path: "/sbin:/bin", Run: func(_ context.Context, name string, args ...string) (
 			string, error) {
-			*m.ran = append(*m.ran, strings.Join(append([]string{name}, args...), " "))
-			return "", nil
+			command := strings.Join(append([]string{strings.TrimPrefix(name, root)}, args...), " ")
+			*m.ran = append(*m.ran, command)
+			return map[string]string{"/bin/kubeadm version --output=short": "v1.36.4+distribution\n"}[command], nil
 		}},
 		Lines:      machineadm.Lines{Errors: m.errors, Console: filepath.Join(root, "dev/console")},
 		ConfigPath: machineadm.ConfigPath,
@@ -101,6 +102,7 @@ func everything(t *testing.T) string {
 		"containerd": map[string]any{"cgroupDriver": "systemd", "registryMirrors": []any{
 			map[string]any{"host": "docker.io", "url": "https://mirror:5000", "ca": certificate(t), "overridePath": true},
 			map[string]any{"host": "_default", "url": "http://mirror:5001", "only": true, "skipVerify": true}}},
+		"kubernetes": map[string]any{"version": "v1.36.4"},
 		"files": []any{map[string]any{"path": "/etc/kubernetes/cluster-init/audit.json", "content": "{}"},
 			map[string]any{"path": "/etc/motd", "content": "hello\n", "mode": "0644"}},
 		"staticPods": []any{map[string]any{"name": "agent", "content": pod}},
@@ -140,7 +142,8 @@ func TestPrepare(t *testing.T) {
 	if trusted := m.content(t, "usr/local/share/ca-certificates/cluster-init.crt"); !strings.Contains(trusted, "BEGIN") {
 		t.Errorf("no certificates: %q", trusted)
 	}
-	want := []string{"modprobe sctp", "update-ca-certificates", "systemctl daemon-reload", "systemctl restart containerd"}
+	want := []string{"modprobe sctp", "update-ca-certificates", "systemctl daemon-reload", "systemctl restart containerd",
+		"/bin/kubeadm version --output=short"}
 	if !slices.Equal(*m.ran, want) {
 		t.Errorf("ran %q, want %q", *m.ran, want)
 	}
@@ -167,11 +170,13 @@ func TestPrepareFails(t *testing.T) {
 	}{
 		"no parameter": {header + "sysctls: {net.core.nope: '1'}", "",
 			"set kernel parameter net.core.nope: the kernel does not have it"},
-		"no module":         {header + "kernelModules: [nope]", "modprobe", "load kernel module nope: run modprobe: exit 1: FATAL: no"},
-		"no configuration":  {"", "", `read the configuration: `},
-		"another version":   {"apiVersion: machineadm.cluster-init.io/v9\nkind: MachineConfig", "", `want machineadm.cluster-init.io/v1alpha1`},
-		"unknown field":     {header + "sysctl: {}", "", `unknown field "sysctl"`},
-		"containerd":        {header + "proxy: {http: 'http://p'}", "systemctl", "restart containerd: run systemctl: exit 1"},
+		"no module":        {header + "kernelModules: [nope]", "modprobe", "load kernel module nope: run modprobe: exit 1: FATAL: no"},
+		"no configuration": {"", "", `read the configuration: `},
+		"another version":  {"apiVersion: machineadm.cluster-init.io/v9\nkind: MachineConfig", "", `want machineadm.cluster-init.io/v1alpha1`},
+		"unknown field":    {header + "sysctl: {}", "", `unknown field "sysctl"`},
+		"containerd":       {header + "proxy: {http: 'http://p'}", "systemctl", "restart containerd: run systemctl: exit 1"},
+		"another version of kubeadm": {header + "kubernetes: {version: v1.35.1}", "",
+			"compare the version of kubeadm: the image has v1.36.4, want v1.35.1"},
 		"a file in the way": {header + "files: [{path: /etc/motd/a, content: b}]", "", "write /etc/motd/a: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,7 +186,7 @@ func TestPrepareFails(t *testing.T) {
 				if name == tc.fails {
 					return "noise\nFATAL: no\n", errors.New("exit 1")
 				}
-				return "", nil
+				return "v1.36.4\n", nil
 			}
 			report, err := m.Prepare(t.Context())
 			if err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -45,6 +45,7 @@
 {{- end -}}
 {{- with $mirrors -}}{{- $_ := set $containerd "registryMirrors" . -}}{{- end -}}
 {{- $_ := set $config "containerd" $containerd -}}
+{{- $_ := set $config "kubernetes" (dict "version" (splitList "+" $values.kubernetes_version | first)) -}}
 {{- end -}}
 {{- if eq .kind (include "telco-cloud-init.controlPlaneKind" .root) -}}
 {{- $files := list -}}
