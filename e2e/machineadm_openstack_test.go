@@ -19,7 +19,9 @@ func TestMatrixMachineadmOpenStack(t *testing.T) {
 	l, _, from := l.fromRepository(t)
 	program, junit := newProgram(t), t.TempDir()+"/junit.xml"
 	up := append([]string{"up", l.name, "--bundle", l.bundle, "--junit", junit}, from...)
-	bad := program.with(t, program.digest, func(_, machines map[string]any) {
+	var secrets []string
+	bad := program.with(t, program.digest, func(cluster, machines map[string]any) {
+		secrets = seeds(cluster)
 		machines["sysctls"] = map[string]any{"net.e2e_nope": 1}
 	})
 	const want = "set kernel parameter net.e2e_nope: the kernel does not have it"
@@ -38,6 +40,7 @@ func TestMatrixMachineadmOpenStack(t *testing.T) {
 	}
 	for _, machine := range containers(t, serverLabel) {
 		has(t, machine, map[string]string{"no manifests": `test -z "$(ls /etc/kubernetes/manifests)"`})
+		reportsNone(t, machine, secrets)
 	}
 	l.cleanupOpenStack(t, project, before) // Cluster API's provider deletes a floating IP that it made with its machine
 	good := program.with(t, program.digest, func(_, _ map[string]any) {})

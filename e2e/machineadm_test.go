@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -80,6 +81,7 @@ func TestMatrixMachineadm(t *testing.T) {
 	program := newProgram(t)
 	junit := t.TempDir() + "/junit.xml"
 	up := []string{"up", environmentName, "--bundle", l.bundle, "--junit", junit, "--set", "cluster.bootstrap_formats={ignition}"}
+	var secrets []string
 	for _, bad := range []struct {
 		name, digest, want string
 		change             func(cluster, machines map[string]any)
@@ -89,7 +91,8 @@ func TestMatrixMachineadm(t *testing.T) {
 		{"another digest", strings.Repeat("0", 64), "is " + program.digest + ", want " + strings.Repeat("0", 64),
 			func(_, _ map[string]any) {}},
 		{"what kubeadm refuses", program.digest, "kubeadm init, phase preflight: [ERROR FileAvailable--etc-kubernetes-",
-			func(_, machines map[string]any) {
+			func(cluster, machines map[string]any) {
+				secrets = seeds(cluster)
 				machines["pre_commands"] = []any{"mkdir -p /etc/kubernetes/manifests && touch /etc/kubernetes/manifests/etcd.yaml"}
 			}},
 	} {
@@ -114,6 +117,7 @@ func TestMatrixMachineadm(t *testing.T) {
 		has(t, machine, map[string]string{"no machineadm": "test ! -e /opt/machineadm/bin/machineadm",
 			"no manifests": `test -z "$(ls /etc/kubernetes/manifests)"`})
 	}
+	reportsNone(t, controlPlane(t, l.name), secrets)
 	good := program.with(t, program.digest, func(cluster, _ map[string]any) {
 		cluster["machineadm"].(map[string]any)["static_pods"] = []any{map[string]any{"name": "e2e", "content": staticPod}}
 	})
@@ -183,6 +187,32 @@ func (l lab) diagnosesReport(t *testing.T, label, want string) <-chan diagnosis 
 // staticPod needs no image: the kubelet shows it to the API server even if it cannot start it.
 const staticPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"e2e","namespace":"kube-system"},` +
 	`"spec":{"hostNetwork":true,"containers":[{"name":"a","image":"e2e.invalid/{{ a }}:v1","imagePullPolicy":"Never"}]}}`
+
+// seeds gives the static Pod of a cluster 50 secrets, and returns them.
+func seeds(cluster map[string]any) []string {
+	var all []string
+	var env []any
+	for i := range 50 {
+		all = append(all, fmt.Sprintf("s3cret%dOf%s", i, rand.Text()))
+		env = append(env, map[string]any{"name": fmt.Sprintf("TOKEN_%d", i), "value": all[i]})
+	}
+	content, _ := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "e2e"},
+		"spec": map[string]any{"containers": []any{map[string]any{"name": "a", "image": "a", "env": env}}}}) // never fails
+	cluster["machineadm"].(map[string]any)["static_pods"] = []any{map[string]any{"name": "e2e", "content": string(content)}}
+	return all
+}
+
+// reportsNone sees that a machine reports none of the secrets.
+func reportsNone(t *testing.T, machine string, seeds []string) {
+	t.Helper()
+	said := docker(t, "logs", machine) + docker(t, "exec", machine, "sh", "-c", "cat "+machineadm.ReportPath+
+		"; journalctl --no-pager")
+	for i, seed := range seeds {
+		if strings.Contains(said, seed) {
+			t.Errorf("%s reports secret %d", machine, i)
+		}
+	}
+}
 
 // hasReport sees that a machine reports success, and that it has a static Pod, if one is named.
 func hasReport(t *testing.T, machine, pod string) {

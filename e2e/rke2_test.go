@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/machineadm"
 )
 
 const rke2Name = "rke2-capd"
@@ -37,7 +39,7 @@ func TestMatrixRebootRKE2(t *testing.T) {
 func TestMatrixRKE2(t *testing.T) {
 	l := newLabFor(t, rke2Name)
 	cleanBefore(t, l)
-	up := []string{"up", rke2Name, "--bundle", l.bundle, "--values", valuesFile(t, rke2Settings())}
+	up := []string{"up", rke2Name, "--bundle", l.bundle, "--values", valuesFile(t, rke2Settings(t))}
 	if code, _ := l.run(t, up...); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
@@ -45,7 +47,9 @@ func TestMatrixRKE2(t *testing.T) {
 	hasMachineSettings(t, server)
 	hasArguments(t, server)
 	has(t, server, map[string]string{
-		"a name in the certificate": "grep api.e2e.example.org /etc/rancher/rke2/config.yaml"})
+		"a name in the certificate": "grep api.e2e.example.org /etc/rancher/rke2/config.yaml",
+		"a report of machineadm":    "grep '\"result\": \"prepared\"' " + machineadm.ReportPath,
+		"nothing before kubeadm":    "test ! -e /usr/local/sbin/kubeadm"})
 	management := l.management(t)
 	before := boots(t, rke2Name)
 	up = append(up, "--set", "cluster.control_plane.replicas=3", "--set", "cluster.worker.replicas=1")
@@ -85,8 +89,11 @@ func TestMatrixRKE2(t *testing.T) {
 }
 
 // rke2Settings are machineSettings without those that RKE2's stand-in does not have.
-func rke2Settings() map[string]any {
+func rke2Settings(t *testing.T) map[string]any {
+	t.Helper()
 	values := machineSettings()
+	program := newProgram(t)
+	values["cluster"].(map[string]any)["machineadm"] = program.values(program.digest)
 	delete(values["cluster"].(map[string]any), "security_profile")
 	kubernetes := values["cluster"].(map[string]any)["kubernetes"].(map[string]any)
 	for _, key := range []string{"audit_policy", "encryption_at_rest", "admission"} {

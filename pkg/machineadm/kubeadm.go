@@ -55,40 +55,37 @@ type Streams struct {
 // join` make a node of a machine, and run only on one that is prepared. All else is kubeadm's alone, as on a machine
 // without machineadm. self is the path of the shim, which also bears the name kubeadm; empty means that there is none.
 func (m Machine) Kubeadm(ctx context.Context, self string, args []string, streams Streams) int {
-	kubeadm, err := m.Host.findKubeadm(self)
-	command, err := bootstrapCommand(args), err
-	if command != "" {
-		isNode, existsErr := m.Host.exists(nodeFile)
-		if isNode {
-			command = ""
-		}
-		err = errors.Join(err, existsErr)
+	kubeadm, missing := m.Host.findKubeadm(self)
+	isNode, err := m.Host.exists(nodeFile)
+	command := bootstrapCommand(args)
+	if err == nil && command != "" && !isNode {
+		return m.bootstrap(ctx, command, kubeadm, args, streams)
 	}
-	if command == "" {
-		if err == nil {
-			err = m.Exec(kubeadm, append([]string{"kubeadm"}, args...))
-		}
-		_, _ = fmt.Fprintln(streams.Err, linePrefix+err.Error())
-		return exitFailed
+	if err = errors.Join(missing, err); err == nil {
+		err = m.Exec(kubeadm, append([]string{"kubeadm"}, args...))
 	}
-	report, prepareErr := m.prepareOnce(ctx)
-	if prepareErr != nil {
+	_, _ = fmt.Fprintln(streams.Err, linePrefix+err.Error())
+	return exitFailed
+}
+
+// bootstrap runs kubeadm on a machine that is prepared, and reports the outcome. kubeadm is empty if there is none.
+func (m Machine) bootstrap(ctx context.Context, command, kubeadm string, args []string, streams Streams) int {
+	report, err := m.prepareOnce(ctx)
+	if err != nil {
 		return exitFailed
 	}
 	began := m.Now()
-	done := &KubeadmReport{Command: command, Result: Running}
+	done := &KubeadmReport{Command: command, Result: Running, ExitCode: exitFailed}
 	report.Kubeadm, report.Result = done, Running
 	said := &tail{max: 4 * maxOutput}
-	if err == nil {
-		err = m.Host.writeReport(report)
+	if err = m.Host.writeReport(report); err == nil && kubeadm == "" {
+		err = errNoKubeadm
 	}
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, kubeadmTimeout)
 		defer cancel()
 		streams.Out, streams.Err = io.MultiWriter(streams.Out, said), io.MultiWriter(streams.Err, said)
 		done.ExitCode, err = runProgram(ctx, kubeadm, args, streams)
-	} else {
-		done.ExitCode = exitFailed
 	}
 	done.Seconds = seconds(m.Now().Sub(began))
 	m.conclude(&report, said.String(), args, err)
@@ -190,6 +187,8 @@ func configFile(args []string) string {
 // shims are the places of the shim.
 var shims = []string{"/usr/local/sbin/kubeadm", "/opt/machineadm/bin/kubeadm"}
 
+var errNoKubeadm = errors.New("the machine has no kubeadm")
+
 // findKubeadm returns the first kubeadm that is not the shim.
 func (h Host) findKubeadm(self string) (string, error) {
 	own, _ := os.Stat(self) // without a shim there is nothing to be told from
@@ -201,7 +200,7 @@ func (h Host) findKubeadm(self string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("the machine has no kubeadm")
+	return "", errNoKubeadm
 }
 
 // runProgram runs a program to its end, and returns its exit code: 128 and the signal if one ended it, as a shell does.
