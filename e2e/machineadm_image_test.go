@@ -47,9 +47,9 @@ func (l lab) keepsContract(t *testing.T, p program) {
 		t.Errorf("the lab's image: %v: %s", err, out)
 	}
 	out, err := inImage("rm /usr/sbin/modprobe /usr/bin/systemctl /bin/systemctl /usr/sbin/update-ca-certificates " +
-		"/etc/containerd/config.toml 2>/dev/null; " + check)
+		"2>/dev/null; echo 'version = 2' >/etc/containerd/config.toml; " + check)
 	for _, want := range []string{"modprobe (for kernel modules)", "update-ca-certificates (for certificate authorities)",
-		"systemctl (to restart containerd)", "config_path = "} {
+		"systemctl (to start services)", "config_path = "} {
 		if err == nil || !strings.Contains(out, want) {
 			t.Errorf("the poor image: %v: %s, want %s", err, out, want)
 		}

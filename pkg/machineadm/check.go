@@ -23,6 +23,7 @@ var (
 	hostName    = regexp.MustCompile(`^(_default|[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?)$`)
 	fileMode    = regexp.MustCompile(`^0?[0-7]{3}$`)
 	versionText = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+$`)
+	digest      = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	podName     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 )
 
@@ -71,8 +72,8 @@ func (c Config) check() error {
 	if c.Containerd != nil {
 		p.containerd(*c.Containerd)
 	}
-	if c.Kubernetes != nil && !versionText.MatchString(c.Kubernetes.Version) {
-		p.add("kubernetes.version", "%q is not a version such as v1.36.4", c.Kubernetes.Version)
+	if c.Kubernetes != nil {
+		p.kubernetes(*c.Kubernetes)
 	}
 	p.files(c.Files)
 	p.staticPods(c.StaticPods)
@@ -146,18 +147,49 @@ func (p *problems) containerd(c Containerd) {
 	}
 }
 
+func (p *problems) kubernetes(k Kubernetes) {
+	if !versionText.MatchString(k.Version) {
+		p.add("kubernetes.version", "%q is not a version such as v1.36.4", k.Version)
+	}
+	for i, file := range k.Files {
+		at := fmt.Sprintf("kubernetes.files[%d]", i)
+		p.path(at+".path", file.Path)
+		if len(file.Sources) == 0 {
+			p.add(at+".sources", "is empty")
+		}
+		for _, arch := range slices.Sorted(maps.Keys(file.Sources)) {
+			if !slices.Contains(architectures, arch) {
+				p.add(at+".sources", "has %q, want %s", arch, strings.Join(architectures, " or "))
+			}
+			p.url(at+".sources."+arch+".url", file.Sources[arch].URL)
+			if !digest.MatchString(file.Sources[arch].SHA256) {
+				p.add(at+".sources."+arch+".sha256", "is not a SHA-256 in hexadecimal digits")
+			}
+		}
+	}
+}
+
+// architectures are those that machineadm is built for, in Go's words.
+var architectures = []string{"amd64", "arm64"}
+
+// path checks the place of a file.
+func (p *problems) path(at, place string) {
+	switch {
+	case !path.IsAbs(place) || path.Clean(place) != place || place == "/":
+		p.add(at, "%q is not an absolute path without . and ..", place)
+	case slices.ContainsFunc(foreignFolders, func(folder string) bool {
+		return place == folder || strings.HasPrefix(place, folder+"/")
+	}):
+		p.add(at, "%s is a place that the kernel, Cluster API, kubeadm or machineadm writes", place)
+	}
+}
+
 func (p *problems) files(files []File) {
 	var paths []string
 	for i, file := range files {
 		at := fmt.Sprintf("files[%d].path", i)
-		switch {
-		case !path.IsAbs(file.Path) || path.Clean(file.Path) != file.Path || file.Path == "/":
-			p.add(at, "%q is not an absolute path without . and ..", file.Path)
-		case slices.ContainsFunc(foreignFolders, func(folder string) bool {
-			return file.Path == folder || strings.HasPrefix(file.Path, folder+"/")
-		}):
-			p.add(at, "%s is a place that the kernel, Cluster API, kubeadm or machineadm writes", file.Path)
-		case slices.Contains(paths, file.Path):
+		p.path(at, file.Path)
+		if slices.Contains(paths, file.Path) {
 			p.add(at, "%s is that of another file", file.Path)
 		}
 		paths = append(paths, file.Path)

@@ -59,10 +59,28 @@ type Containerd struct {
 	RegistryMirrors []RegistryMirror `json:"registryMirrors,omitempty"`
 }
 
-// Kubernetes says what kubeadm is to be.
+// Kubernetes says which release the machine is to have.
 type Kubernetes struct {
-	// Version is that of kubeadm in the image, such as v1.36.4.
+	// Version is that of kubeadm, such as v1.36.4.
 	Version string `json:"version"`
+	// Files are installed first. Without any, the image has them.
+	Files []KubernetesFile `json:"files,omitempty"`
+}
+
+// KubernetesFile is a program of a release, or an archive of programs.
+type KubernetesFile struct {
+	// Path is that of the program. For an archive (tar.gz) it is the folder that gets the programs.
+	Path    string `json:"path"`
+	Archive bool   `json:"archive,omitempty"`
+	// Sources has an entry for each architecture: amd64, arm64.
+	Sources map[string]Source `json:"sources"`
+}
+
+// Source is where a file comes from.
+type Source struct {
+	URL string `json:"url"`
+	// SHA256 is the digest of what the URL serves, in hexadecimal.
+	SHA256 string `json:"sha256"`
 }
 
 // RegistryMirror is a registry to pull the images of another one from.

@@ -31,6 +31,8 @@ type Host struct {
 	Root string
 	// Path has the folders to search for commands, with colons between them.
 	Path string
+	// Fetcher fetches files of Kubernetes.
+	Fetcher Fetcher
 	// Run runs a command and returns the end of its output. Nil runs it on this machine.
 	Run func(ctx context.Context, name string, args ...string) (string, error)
 }

@@ -33,17 +33,18 @@ func (h Host) checkImage(c Config) error {
 			need(trustStores[i].command, "for certificate authorities")
 		}
 	}
-	if c.restartsContainerd() {
-		need("systemctl", "to restart containerd")
+	if c.restartsContainerd() || c.Kubernetes != nil && len(c.Kubernetes.Files) > 0 {
+		need("systemctl", "to start services")
 	}
 	if c.Containerd != nil { // a machine of kubeadm
-		if _, err := h.findKubeadm(""); err != nil {
+		boots := c.Kubernetes != nil && len(c.Kubernetes.Files) > 0
+		if _, err := h.findKubeadm(""); err != nil && !boots {
 			missing = append(missing, "kubeadm")
 		}
 		if len(c.Containerd.RegistryMirrors) > 0 {
 			missing = append(missing, h.checkRegistryPath()...)
 		}
-		if c.Containerd.CgroupDriver != "" {
+		if c.Containerd.CgroupDriver != "" && !boots {
 			if _, _, err := h.containerdSettings(); err != nil {
 				missing = append(missing, "a configuration of containerd: "+err.Error())
 			}

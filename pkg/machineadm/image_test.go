@@ -15,7 +15,7 @@ func TestImageThatLacksSomething(t *testing.T) {
 		want   string
 	}{
 		"all": {[]string{"bin", "usr", "etc/containerd"}, "check the image: it lacks modprobe (for kernel modules), a " +
-			"folder for certificate authorities, systemctl (to restart containerd), kubeadm, a configuration of containerd: "},
+			"folder for certificate authorities, systemctl (to start services), kubeadm, a configuration of containerd: "},
 		"a command": {[]string{"bin/update-ca-certificates"}, "it lacks update-ca-certificates"},
 	} {
 		m := newMachine(t, everything(t))

@@ -40,6 +40,8 @@ func (h Host) steps(c Config) []step {
 	}
 	list = append(list, h.sysctlSteps(c.Sysctls)...)
 	list = append(list, h.trustSteps(c)...)
+	list = append(list, h.installSteps(c)...)
+	list = append(list, h.unitSteps(c)...)
 	list = append(list, h.containerdSteps(c)...)
 	if c.Kubernetes != nil {
 		list = append(list, step{"compare the version of kubeadm", func(ctx context.Context) error {

@@ -1,0 +1,119 @@
+package machineadm
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+)
+
+const (
+	fetchTimeout = 10 * time.Minute // for one file
+	patience     = 90 * time.Second
+	retryDelay   = 2 * time.Second
+	maxFile      = 1 << 30 // bytes
+)
+
+// Fetcher fetches files over HTTP.
+type Fetcher struct {
+	// Client is for all requests. Nil is one with the Config's proxies.
+	Client *http.Client
+	// Patience is how long a fetch that fails is repeated, and Delay the time between two of them. Zero means the
+	// default.
+	Patience, Delay time.Duration
+}
+
+// client returns the client for a Config.
+func (f Fetcher) client(proxy *Proxy) *http.Client {
+	if f.Client != nil {
+		return f.Client
+	}
+	transport := &http.Transport{ResponseHeaderTimeout: time.Minute, ForceAttemptHTTP2: true}
+	if proxy != nil {
+		proxies := httpproxy.Config{HTTPProxy: proxy.HTTP, HTTPSProxy: proxy.HTTPS, NoProxy: proxy.NoProxy}
+		choose := proxies.ProxyFunc()
+		transport.Proxy = func(r *http.Request) (*url.URL, error) { return choose(r.URL) }
+	}
+	return &http.Client{Transport: transport}
+}
+
+// fetch writes what an address serves to a new file next to place, and returns its path, if it has the digest. A wrong
+// digest is no reason to ask again.
+func (f Fetcher) fetch(ctx context.Context, client *http.Client, source Source, place string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	end := time.Now().Add(cmp.Or(f.Patience, patience))
+	for {
+		path, sum, err := f.try(ctx, client, source.URL, place)
+		if err == nil && sum != source.SHA256 {
+			return "", errors.Join(fmt.Errorf("the digest of %s is %s, want %s", withoutLogin(source.URL), sum,
+				source.SHA256), os.Remove(path))
+		}
+		if err == nil {
+			return path, nil
+		}
+		if time.Now().After(end) {
+			return "", err
+		}
+		timer := time.NewTimer(cmp.Or(f.Delay, retryDelay))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return "", errors.Join(err, ctx.Err())
+		case <-timer.C:
+		}
+	}
+}
+
+// try makes one request.
+func (f Fetcher) try(ctx context.Context, client *http.Client, address, place string) (path, sum string, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return "", "", errors.New("the address is not a URL")
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		var failed *url.Error
+		if errors.As(err, &failed) { // its text has the address with its login
+			err = failed.Err
+		}
+		return "", "", fmt.Errorf("fetch %s: %w", withoutLogin(address), err)
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	if response.StatusCode != http.StatusOK {
+		return "", "", fmt.Errorf("fetch %s: %s", withoutLogin(address), response.Status)
+	}
+	file, err := os.CreateTemp(filepath.Dir(place), ".machineadm-*")
+	if err != nil {
+		return "", "", err
+	}
+	hash := sha256.New()
+	count, err := io.Copy(io.MultiWriter(file, hash), io.LimitReader(response.Body, maxFile+1))
+	if err == nil && count > maxFile {
+		err = fmt.Errorf("%s has more than %d bytes", withoutLogin(address), maxFile)
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return "", "", errors.Join(fmt.Errorf("fetch %s: %w", withoutLogin(address), err), os.Remove(file.Name()))
+	}
+	return file.Name(), hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// withoutLogin returns an address without a user and a password.
+func withoutLogin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return hidden
+	}
+	u.User = nil
+	return u.String()
+}

@@ -1,0 +1,138 @@
+package machineadm
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+)
+
+// installedFolder has an empty file for each archive that was unpacked, by its digest.
+const installedFolder = "/etc/machineadm/installed"
+
+// installSteps install the files of Kubernetes. A file that is there already stays.
+func (h Host) installSteps(c Config) []step {
+	if c.Kubernetes == nil {
+		return nil
+	}
+	client := h.Fetcher.client(c.Proxy)
+	var list []step
+	for _, file := range c.Kubernetes.Files {
+		list = append(list, step{"install " + file.Path, func(ctx context.Context) error {
+			source, known := file.Sources[runtime.GOARCH]
+			if !known {
+				return fmt.Errorf("there is none for %s", runtime.GOARCH)
+			}
+			installed, err := h.isInstalled(file, source)
+			if err != nil || installed {
+				return err
+			}
+			place := h.at(file.Path)
+			folder := filepath.Dir(place)
+			if file.Archive {
+				folder = place
+			}
+			if err := os.MkdirAll(folder, 0o755); err != nil {
+				return err
+			}
+			fetched, err := h.Fetcher.fetch(ctx, client, source, filepath.Join(folder, "file"))
+			if err != nil {
+				return err
+			}
+			if !file.Archive {
+				return errors.Join(os.Chmod(fetched, 0o755), os.Rename(fetched, place))
+			}
+			if err := errors.Join(unpack(fetched, folder), os.Remove(fetched)); err != nil {
+				return err
+			}
+			return h.write(path.Join(installedFolder, source.SHA256), "", 0o644)
+		}})
+	}
+	return list
+}
+
+// isInstalled reports whether the machine has the file with its digest, or an archive was unpacked.
+func (h Host) isInstalled(file KubernetesFile, source Source) (bool, error) {
+	if file.Archive {
+		return h.exists(path.Join(installedFolder, source.SHA256))
+	}
+	content, err := os.Open(h.at(file.Path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	hash := sha256.New()
+	_, err = io.Copy(hash, content)
+	if err = errors.Join(err, content.Close()); err != nil {
+		return false, err
+	}
+	return hex.EncodeToString(hash.Sum(nil)) == source.SHA256, nil
+}
+
+// unpack writes the files of an archive (tar.gz) into a folder, which none of them leaves. Links are refused: no
+// release of Kubernetes has any that a machine needs.
+func unpack(archive, folder string) error {
+	file, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		return fmt.Errorf("read the archive: %w", err)
+	}
+	left := int64(maxFile)
+	for reader := tar.NewReader(unzipped); ; {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the archive: %w", err)
+		}
+		name := filepath.Clean(header.Name)
+		if header.Typeflag == tar.TypeDir {
+			continue
+		}
+		if !filepath.IsLocal(name) || header.Typeflag != tar.TypeReg {
+			return fmt.Errorf("the archive has %q, which is no file below its folder", header.Name)
+		}
+		if left -= header.Size; left < 0 {
+			return fmt.Errorf("the archive has more than %d bytes", maxFile)
+		}
+		if err := place(filepath.Join(folder, name), reader, header.FileInfo().Mode().Perm()); err != nil {
+			return err
+		}
+	}
+}
+
+// place writes a file in one step: another process may run the one that it replaces.
+func place(name string, content io.Reader, mode fs.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), ".machineadm-*")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, content)
+	err = errors.Join(err, file.Chmod(mode), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
