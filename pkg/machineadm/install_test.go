@@ -21,7 +21,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/machineadm"
 )
 
-// server serves files by path, and fails as often as it is told.
+// server serves files by path, after a number of failures.
 type server struct {
 	files    map[string]string
 	failures int

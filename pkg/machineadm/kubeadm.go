@@ -191,7 +191,7 @@ var errNoKubeadm = errors.New("the machine has no kubeadm")
 
 // findKubeadm returns the first kubeadm that is not the shim.
 func (h Host) findKubeadm(self string) (string, error) {
-	own, _ := os.Stat(self) // without a shim there is nothing to be told from
+	own, _ := os.Stat(self) // an error means that there is no shim
 	for _, folder := range append(strings.Split(h.Path, ":"), "/usr/bin", "/usr/local/bin", "/opt/bin") {
 		path := h.at(folder + "/kubeadm")
 		info, err := os.Stat(path)
