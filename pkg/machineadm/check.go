@@ -32,6 +32,7 @@ var ownPods = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kub
 
 // foreignFolders are written by the kernel, by Cluster API, kubeadm or by machineadm itself.
 var foreignFolders = []string{"/dev", "/proc", "/sys", "/run/cluster-api", "/run/kubeadm", "/etc/machineadm",
+	"/opt/machineadm",
 	"/etc/kubernetes/pki", staticPodFolder}
 
 // problems collects what is wrong with a Config.
@@ -151,9 +152,14 @@ func (p *problems) kubernetes(k Kubernetes) {
 	if !versionText.MatchString(k.Version) {
 		p.add("kubernetes.version", "%q is not a version such as v1.36.4", k.Version)
 	}
+	var paths []string
 	for i, file := range k.Files {
 		at := fmt.Sprintf("kubernetes.files[%d]", i)
 		p.path(at+".path", file.Path)
+		if slices.Contains(shims, file.Path) || slices.Contains(paths, file.Path) {
+			p.add(at+".path", "%s is that of another file, or of the shim of kubeadm", file.Path)
+		}
+		paths = append(paths, file.Path)
 		if len(file.Sources) == 0 {
 			p.add(at+".sources", "is empty")
 		}

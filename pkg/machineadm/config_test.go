@@ -52,6 +52,8 @@ var bad = map[string]struct {
 		want: `kubernetes.files[0].sources: has "riscv64"`},
 	"a digest": {config: header + "kubernetes: {version: v1.36.4, files: [{path: /a, sources: {amd64: {url: 'http://a', sha256: AB}}}]}",
 		want: "kubernetes.files[0].sources.amd64.sha256: is not a SHA-256"},
+	"a shim": {config: header + "kubernetes: {version: v1.36.4, files: [{path: /usr/local/sbin/kubeadm, sources: {amd64: {url: 'http://a', sha256: " +
+		strings.Repeat("a", 64) + "}}}]}", want: "is that of another file, or of the shim", beyondSchema: true},
 	"no source": {config: header + "kubernetes: {version: v1.36.4, files: [{path: /proc/a, sources: {}}]}",
 		want: "kubernetes.files[0].path: /proc/a is a place"},
 	"pod name": {config: header + "staticPods: [{name: ../a, content: b}]", want: "staticPods[0].name"},

@@ -23,25 +23,24 @@ func (h Host) containerdSteps(c Config) []step {
 	if c.Proxy != nil {
 		for _, unit := range []string{"containerd", "kubelet"} {
 			path := "/etc/systemd/system/" + unit + ".service.d/http-proxy.conf"
-			list = append(list, step{"write " + path, func(context.Context) error {
+			list = append(list, step{name: "write " + path, run: func(context.Context) error {
 				return h.write(path, c.Proxy.dropIn(), 0o600)
 			}})
 		}
 	}
 	if c.Containerd != nil {
 		for _, mirror := range c.Containerd.RegistryMirrors {
-			list = append(list, step{"write the registry mirror of " + mirror.Host, func(context.Context) error {
-				return h.writeMirror(mirror)
-			}})
+			list = append(list, step{name: "write the registry mirror of " + mirror.Host,
+				run: func(context.Context) error { return h.writeMirror(mirror) }})
 		}
 		if c.Containerd.CgroupDriver != "" {
-			list = append(list, step{"set the cgroup driver of containerd", func(context.Context) error {
+			list = append(list, step{name: "set the cgroup driver of containerd", run: func(context.Context) error {
 				return h.useSystemdCgroups()
 			}})
 		}
 	}
 	if c.restartsContainerd() {
-		list = append(list, step{"restart containerd", func(ctx context.Context) error {
+		list = append(list, step{name: "restart containerd", run: func(ctx context.Context) error {
 			if err := h.run(ctx, "systemctl", "daemon-reload"); err != nil {
 				return err
 			}

@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
@@ -21,7 +21,10 @@ const (
 	fetchTimeout = 10 * time.Minute // for one file
 	patience     = 90 * time.Second
 	retryDelay   = 2 * time.Second
-	maxFile      = 1 << 30 // bytes
+	// leastAttempts are made also if the first one takes longer.
+	leastAttempts = 3
+	connectTime   = 10 * time.Second // and as much again for TLS
+	maxFile       = 1 << 30          // bytes
 )
 
 // Fetcher fetches files over HTTP.
@@ -38,7 +41,8 @@ func (f Fetcher) client(proxy *Proxy) *http.Client {
 	if f.Client != nil {
 		return f.Client
 	}
-	transport := &http.Transport{ResponseHeaderTimeout: time.Minute, ForceAttemptHTTP2: true}
+	transport := &http.Transport{ResponseHeaderTimeout: time.Minute, ForceAttemptHTTP2: true,
+		DialContext: (&net.Dialer{Timeout: connectTime}).DialContext, TLSHandshakeTimeout: connectTime}
 	if proxy != nil {
 		proxies := httpproxy.Config{HTTPProxy: proxy.HTTP, HTTPSProxy: proxy.HTTPS, NoProxy: proxy.NoProxy}
 		choose := proxies.ProxyFunc()
@@ -47,22 +51,24 @@ func (f Fetcher) client(proxy *Proxy) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// fetch writes what an address serves to a new file next to place, and returns its path, if it has the digest. A wrong
-// digest is no reason to ask again.
-func (f Fetcher) fetch(ctx context.Context, client *http.Client, source Source, place string) (string, error) {
+// Fetch writes what an address serves to a new file in a folder, and returns its path, if it has the digest. It goes
+// through the proxy; nil means none. A wrong digest is no reason to ask again.
+func (f Fetcher) Fetch(ctx context.Context, proxy *Proxy, source Source, folder string) (string, error) {
+	client := f.client(proxy)
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	end := time.Now().Add(cmp.Or(f.Patience, patience))
-	for {
-		path, sum, err := f.try(ctx, client, source.URL, place)
+	for attempt := 1; ; attempt++ {
+		path, sum, err := f.try(ctx, client, source.URL, folder)
 		if err == nil && sum != source.SHA256 {
-			return "", errors.Join(fmt.Errorf("the digest of %s is %s, want %s", withoutLogin(source.URL), sum,
-				source.SHA256), os.Remove(path))
+			err = fmt.Errorf("the digest of %s begins with %.12s, want %.12s", withoutLogin(source.URL), sum,
+				source.SHA256)
+			return "", errors.Join(err, os.Remove(path))
 		}
 		if err == nil {
 			return path, nil
 		}
-		if time.Now().After(end) {
+		if attempt >= leastAttempts && time.Now().After(end) {
 			return "", err
 		}
 		timer := time.NewTimer(cmp.Or(f.Delay, retryDelay))
@@ -76,7 +82,7 @@ func (f Fetcher) fetch(ctx context.Context, client *http.Client, source Source, 
 }
 
 // try makes one request.
-func (f Fetcher) try(ctx context.Context, client *http.Client, address, place string) (path, sum string, err error) {
+func (f Fetcher) try(ctx context.Context, client *http.Client, address, folder string) (path, sum string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return "", "", errors.New("the address is not a URL")
@@ -93,7 +99,7 @@ func (f Fetcher) try(ctx context.Context, client *http.Client, address, place st
 	if response.StatusCode != http.StatusOK {
 		return "", "", fmt.Errorf("fetch %s: %s", withoutLogin(address), response.Status)
 	}
-	file, err := os.CreateTemp(filepath.Dir(place), ".machineadm-*")
+	file, err := os.CreateTemp(folder, unfinished+"*")
 	if err != nil {
 		return "", "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -37,6 +38,7 @@ func (h Host) checkImage(c Config) error {
 		need("systemctl", "to start services")
 	}
 	if c.Containerd != nil { // a machine of kubeadm
+		missing = append(missing, h.otherPrograms(c)...)
 		boots := c.Kubernetes != nil && len(c.Kubernetes.Files) > 0
 		if _, err := h.findKubeadm(""); err != nil && !boots {
 			missing = append(missing, "kubeadm")
@@ -54,6 +56,25 @@ func (h Host) checkImage(c Config) error {
 		return fmt.Errorf("it lacks %s", strings.Join(missing, ", "))
 	}
 	return nil
+}
+
+// otherPrograms returns programs of the image that stand in other places than those to be installed: units and the PATH
+// would start them.
+func (h Host) otherPrograms(c Config) (others []string) {
+	if c.Kubernetes == nil {
+		return nil
+	}
+	for _, file := range c.Kubernetes.Files {
+		name := path.Base(file.Path)
+		for _, folder := range append(strings.Split(h.Path, ":"), "/usr/bin", "/usr/local/bin", "/opt/bin") {
+			place := path.Join(folder, name)
+			if !file.Archive && place != file.Path && !slices.Contains(shims, place) && isProgram(h.at(place)) {
+				others = append(others, "a place for "+file.Path+" only: it has "+place)
+				break
+			}
+		}
+	}
+	return others
 }
 
 // checkRegistryPath returns what keeps containerd from reading the mirrors that machineadm writes. From version 3 of
@@ -79,8 +100,8 @@ func (h Host) checkRegistryPath() (missing []string) {
 	}
 	isDefault := config.Version >= 3 || len(config.Imports) > 0
 	for _, plugin := range config.Plugins {
-		if path := plugin.Registry.ConfigPath; path != "" {
-			if slices.Contains(strings.Split(path, ":"), registryFolder) {
+		if configured := plugin.Registry.ConfigPath; configured != "" {
+			if slices.Contains(strings.Split(configured, ":"), registryFolder) {
 				return nil
 			}
 			isDefault = false

@@ -14,56 +14,85 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"time"
 )
 
 // installedFolder has an empty file for each archive that was unpacked, by its digest.
 const installedFolder = "/etc/machineadm/installed"
+
+// installTimeout is for one file, with all attempts to fetch it.
+const installTimeout = fetchTimeout + time.Minute
 
 // installSteps install the files of Kubernetes. A file that is there already stays.
 func (h Host) installSteps(c Config) []step {
 	if c.Kubernetes == nil {
 		return nil
 	}
-	client := h.Fetcher.client(c.Proxy)
 	var list []step
 	for _, file := range c.Kubernetes.Files {
-		list = append(list, step{"install " + file.Path, func(ctx context.Context) error {
-			source, known := file.Sources[runtime.GOARCH]
-			if !known {
-				return fmt.Errorf("there is none for %s", runtime.GOARCH)
-			}
-			installed, err := h.isInstalled(file, source)
-			if err != nil || installed {
-				return err
-			}
-			place := h.at(file.Path)
-			folder := filepath.Dir(place)
-			if file.Archive {
-				folder = place
-			}
-			if err := os.MkdirAll(folder, 0o755); err != nil {
-				return err
-			}
-			fetched, err := h.Fetcher.fetch(ctx, client, source, filepath.Join(folder, "file"))
-			if err != nil {
-				return err
-			}
-			if !file.Archive {
-				return errors.Join(os.Chmod(fetched, 0o755), os.Rename(fetched, place))
-			}
-			if err := errors.Join(unpack(fetched, folder), os.Remove(fetched)); err != nil {
-				return err
-			}
-			return h.write(path.Join(installedFolder, source.SHA256), "", 0o644)
-		}})
+		list = append(list, step{name: "install " + file.Path, timeout: installTimeout,
+			run: func(ctx context.Context) error {
+				source, known := file.Sources[runtime.GOARCH]
+				if !known {
+					return fmt.Errorf("there is none for %s", runtime.GOARCH)
+				}
+				installed, err := h.isInstalled(file, source)
+				if err != nil || installed {
+					return err
+				}
+				return h.install(ctx, c.Proxy, file, source)
+			}})
 	}
 	return list
+}
+
+// install fetches a file and puts it, or what is in it, into its place.
+func (h Host) install(ctx context.Context, proxy *Proxy, file KubernetesFile, source Source) error {
+	target := h.at(file.Path)
+	folder := filepath.Dir(target)
+	if file.Archive {
+		folder = target
+	}
+	if err := errors.Join(os.MkdirAll(folder, 0o755), removeUnfinished(folder)); err != nil {
+		return err
+	}
+	fetched, err := h.Fetcher.Fetch(ctx, proxy, source, folder)
+	if err != nil {
+		return err
+	}
+	if file.Archive {
+		err = unpack(fetched, folder)
+	} else if err = os.Chmod(fetched, 0o755); err == nil {
+		return errors.Join(os.Rename(fetched, target), removeUnfinished(folder))
+	}
+	if err = errors.Join(err, os.Remove(fetched)); err != nil {
+		return err
+	}
+	return h.write(marker(file, source), "", 0o644)
+}
+
+// unfinished is the beginning of the names of files that are not whole.
+const unfinished = ".machineadm-"
+
+// removeUnfinished removes what a machineadm that was killed, or that failed, has left in a folder.
+func removeUnfinished(folder string) error {
+	left, err := filepath.Glob(filepath.Join(folder, unfinished+"*"))
+	for _, path := range left {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
+// marker returns the place of the file that shows that an archive was unpacked.
+func marker(file KubernetesFile, source Source) string {
+	sum := sha256.Sum256([]byte(file.Path + " " + source.SHA256))
+	return path.Join(installedFolder, hex.EncodeToString(sum[:]))
 }
 
 // isInstalled reports whether the machine has the file with its digest, or an archive was unpacked.
 func (h Host) isInstalled(file KubernetesFile, source Source) (bool, error) {
 	if file.Archive {
-		return h.exists(path.Join(installedFolder, source.SHA256))
+		return h.exists(marker(file, source))
 	}
 	content, err := os.Open(h.at(file.Path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,12 +151,12 @@ func place(name string, content io.Reader, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(name), ".machineadm-*")
+	file, err := os.CreateTemp(filepath.Dir(name), unfinished+"*")
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(file, content)
-	err = errors.Join(err, file.Chmod(mode), file.Close())
+	err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), name)
 	}

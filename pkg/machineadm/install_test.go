@@ -90,9 +90,13 @@ func stockMachine(t *testing.T, s *server, programDigest, archiveDigest string) 
 	for _, program := range []string{"containerd", "kubelet"} {
 		m.put(t, "bin/"+program, "#!/bin/sh\n", 0o755)
 	}
+	m.put(t, "containerd-version", "containerd github.com/containerd/containerd/v2 v2.3.4 abcdef0\n", 0o644)
 	m.Host.Fetcher.Patience, m.Host.Fetcher.Delay = time.Millisecond, time.Millisecond
 	m.Host.Run = func(_ context.Context, name string, args ...string) (string, error) {
 		*m.ran = append(*m.ran, strings.Join(append([]string{name}, args...), " "))
+		if name == "containerd" {
+			return m.content(t, "containerd-version"), nil
+		}
 		return "v1.36.4\n", nil
 	}
 	return m
@@ -138,11 +142,12 @@ func TestInstallFails(t *testing.T) {
 		archive       tar.Header
 		missing       bool
 	}{
-		"a flipped byte": {"kubeadM", "install /opt/bin/kubeadm: the digest of http://", tar.Header{}, false},
-		"not there":      {good, "install /opt/bin/kubeadm: fetch http://", tar.Header{}, true},
-		"outside":        {good, `the archive has "../../evil"`, tar.Header{Name: "../../evil", Typeflag: tar.TypeReg}, false},
-		"absolute":       {good, `the archive has "/evil"`, tar.Header{Name: "/evil", Typeflag: tar.TypeReg}, false},
-		"a link":         {good, `the archive has "bridge"`, link, false},
+		"a flipped byte": {"kubeadM", "/kubeadm begins with " + digestOf("kubeadM")[:12] + ", want " + digestOf(good)[:12],
+			tar.Header{}, false},
+		"not there": {good, "install /opt/bin/kubeadm: fetch http://", tar.Header{}, true},
+		"outside":   {good, `the archive has "../../evil"`, tar.Header{Name: "../../evil", Typeflag: tar.TypeReg}, false},
+		"absolute":  {good, `the archive has "/evil"`, tar.Header{Name: "/evil", Typeflag: tar.TypeReg}, false},
+		"a link":    {good, `the archive has "bridge"`, link, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			archive := archiveOf(t, tc.archive, "")
@@ -171,5 +176,34 @@ func TestInstallWaitsForTheServer(t *testing.T) {
 	m.Host.Fetcher.Patience = 20 * time.Second
 	if _, err := m.Prepare(t.Context()); err != nil || s.asked != 4 {
 		t.Errorf("%v after %d requests", err, s.asked)
+	}
+}
+
+// What the image brings must not stand in the way.
+func TestInstallInAnImageThatHasSomething(t *testing.T) {
+	for name, tc := range map[string]struct{ path, content, want string }{
+		"a kubeadm elsewhere": {"usr/bin/kubeadm", "", "a place for /opt/bin/kubeadm only: it has /usr/bin/kubeadm"},
+		"an old containerd": {"containerd-version", "containerd github.com/containerd/containerd v1.7.24 abcdef0",
+			"containerd 1 is not supported without a configuration of its own"},
+		"an unknown containerd": {"containerd-version", "containerd next", "the version of containerd is not known"},
+	} {
+		archive := archiveOf(t, tar.Header{Name: "bridge", Typeflag: tar.TypeReg}, "cni")
+		s := &server{files: map[string]string{"/kubeadm": "kubeadm", "/cni.tgz": archive}}
+		m := stockMachine(t, s, digestOf("kubeadm"), digestOf(archive))
+		m.put(t, tc.path, tc.content, 0o755)
+		if _, err := m.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+// kubeadm is looked for after it was installed.
+func TestKubeadmThatWasInstalled(t *testing.T) {
+	const program = "#!/bin/sh\nexit 7\n"
+	archive := archiveOf(t, tar.Header{Name: "bridge", Typeflag: tar.TypeReg}, "cni")
+	s := &server{files: map[string]string{"/kubeadm": program, "/cni.tgz": archive}}
+	m := stockMachine(t, s, digestOf(program), digestOf(archive))
+	if code, out := m.kubeadm(t, "", "init"); code != 7 {
+		t.Errorf("ended with %d: %s", code, out)
 	}
 }

@@ -17,11 +17,21 @@ import (
 // nodeFile exists on a machine that is a node, or that kubeadm has begun to make one of.
 const nodeFile = "/etc/kubernetes/kubelet.conf"
 
+// isNode reports whether the machine is a node. One on which kubeadm has failed since the last start is none.
+func (h Host) isNode() (bool, error) {
+	begun, err := h.exists(nodeFile)
+	if err != nil || !begun {
+		return false, err
+	}
+	report, ok, err := h.readReport()
+	return !ok || report.Kubeadm == nil || report.Kubeadm.Result == Succeeded, err
+}
+
 // bootstrapCommand returns init or join if the arguments make a node of the machine. A dry run, help, and a single
 // phase do not.
 func bootstrapCommand(args []string) string {
 	if slices.ContainsFunc(args, func(a string) bool {
-		return a == "-h" || a == "--help" || a == "phase" || a == "--dry-run" || a == "--dry-run=true"
+		return a == "-h" || a == "--help" || a == "help" || a == "phase" || a == "--dry-run" || a == "--dry-run=true"
 	}) {
 		return ""
 	}
@@ -55,12 +65,12 @@ type Streams struct {
 // join` make a node of a machine, and run only on one that is prepared. All else is kubeadm's alone, as on a machine
 // without machineadm. self is the path of the shim, which also bears the name kubeadm; empty means that there is none.
 func (m Machine) Kubeadm(ctx context.Context, self string, args []string, streams Streams) int {
-	kubeadm, missing := m.Host.findKubeadm(self)
-	isNode, err := m.Host.exists(nodeFile)
+	isNode, err := m.Host.isNode()
 	command := bootstrapCommand(args)
 	if err == nil && command != "" && !isNode {
-		return m.bootstrap(ctx, command, kubeadm, args, streams)
+		return m.bootstrap(ctx, command, self, args, streams)
 	}
+	kubeadm, missing := m.Host.findKubeadm(self)
 	if err = errors.Join(missing, err); err == nil {
 		err = m.Exec(kubeadm, append([]string{"kubeadm"}, args...))
 	}
@@ -68,8 +78,8 @@ func (m Machine) Kubeadm(ctx context.Context, self string, args []string, stream
 	return exitFailed
 }
 
-// bootstrap runs kubeadm on a machine that is prepared, and reports the outcome. kubeadm is empty if there is none.
-func (m Machine) bootstrap(ctx context.Context, command, kubeadm string, args []string, streams Streams) int {
+// bootstrap runs kubeadm on a machine that is prepared, and reports the outcome.
+func (m Machine) bootstrap(ctx context.Context, command, self string, args []string, streams Streams) int {
 	report, err := m.prepareOnce(ctx)
 	if err != nil {
 		return exitFailed
@@ -78,10 +88,8 @@ func (m Machine) bootstrap(ctx context.Context, command, kubeadm string, args []
 	done := &KubeadmReport{Command: command, Result: Running, ExitCode: exitFailed}
 	report.Kubeadm, report.Result = done, Running
 	said := &tail{max: 4 * maxOutput}
-	if err = m.Host.writeReport(report); err == nil && kubeadm == "" {
-		err = errNoKubeadm
-	}
-	if err == nil {
+	kubeadm, err := m.Host.findKubeadm(self) // the preparation may have installed it
+	if err = errors.Join(err, m.Host.writeReport(report)); err == nil {
 		ctx, cancel := context.WithTimeout(ctx, kubeadmTimeout)
 		defer cancel()
 		streams.Out, streams.Err = io.MultiWriter(streams.Out, said), io.MultiWriter(streams.Err, said)
@@ -187,8 +195,6 @@ func configFile(args []string) string {
 // shims are the places of the shim.
 var shims = []string{"/usr/local/sbin/kubeadm", "/opt/machineadm/bin/kubeadm"}
 
-var errNoKubeadm = errors.New("the machine has no kubeadm")
-
 // findKubeadm returns the first kubeadm that is not the shim.
 func (h Host) findKubeadm(self string) (string, error) {
 	own, _ := os.Stat(self) // an error means that there is no shim
@@ -200,7 +206,7 @@ func (h Host) findKubeadm(self string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", errNoKubeadm
+	return "", errors.New("the machine has no kubeadm")
 }
 
 // runProgram runs a program to its end, and returns its exit code: 128 and the signal if one ended it, as a shell does.

@@ -109,7 +109,7 @@ func TestKubeadmNeedsAPreparedMachine(t *testing.T) {
 // prepared or reported, also after a reboot.
 func TestOtherCommandsOfKubeadm(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"reset", "--force"}, {"init", "phase", "certs"}, {}, {"join", "-h"},
-		{"init", "--dry-run"}, {"upgrade", "apply"}} {
+		{"init", "--dry-run"}, {"upgrade", "apply"}, {"help", "join"}} {
 		m, shim := withKubeadm(t, "nothing", "")
 		code, out := m.kubeadm(t, shim, args...)
 		if want := "became " + strings.Join(append([]string{"kubeadm"}, args...), " "); code != 1 ||
@@ -128,6 +128,25 @@ func TestOtherCommandsOfKubeadm(t *testing.T) {
 			m.content(t, machineadm.ReportPath) != before || len(*m.ran) > 0 {
 			t.Errorf("%q on a node: %s", args, out)
 		}
+	}
+}
+
+// A machine on which kubeadm has failed is no node: the next attempt is reported too. On a node nothing is prepared.
+func TestKubeadmAfterAFailure(t *testing.T) {
+	m, shim := withKubeadm(t, header, "touch $(dirname $0)/../etc/kubernetes/kubelet.conf; exit $(cat $(dirname $0)/code)")
+	m.put(t, "etc/kubernetes/x", "", 0o600)
+	m.put(t, "bin/code", "1", 0o644)
+	if code, _ := m.kubeadm(t, shim, "init"); code != 1 || m.report(t).Result != machineadm.Failed {
+		t.Errorf("ended with %d: %+v", code, m.report(t))
+	}
+	m.put(t, "bin/code", "0", 0o644)
+	if code, _ := m.kubeadm(t, shim, "init"); code != 0 || m.report(t).Result != machineadm.Succeeded {
+		t.Errorf("ended with %d: %+v", code, m.report(t))
+	}
+	before := m.content(t, machineadm.ReportPath)
+	if _, err := m.Prepare(t.Context()); err != nil || m.content(t, machineadm.ReportPath) != before ||
+		!strings.Contains(m.errors.String(), "nothing to prepare") {
+		t.Errorf("%v, %s", err, m.errors)
 	}
 }
 

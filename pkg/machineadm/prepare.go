@@ -1,6 +1,7 @@
 package machineadm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -31,8 +32,12 @@ func (m Machine) Prepare(ctx context.Context) (Report, error) {
 		return report, err
 	}
 	defer unlock()
+	if isNode, err := m.Host.isNode(); isNode || err != nil {
+		_, _ = fmt.Fprintln(m.Lines.Errors, linePrefix+"nothing to prepare: this machine is a node")
+		return report, err
+	}
 	var config Config
-	read := step{"read the configuration", func(context.Context) (err error) {
+	read := step{name: "read the configuration", run: func(context.Context) (err error) {
 		config, err = Load(m.Host.at(m.ConfigPath))
 		return err
 	}}
@@ -60,7 +65,8 @@ func (m Machine) Prepare(ctx context.Context) (Report, error) {
 
 // run runs a step and adds it to the Report. The error has no secrets.
 func (m Machine) run(ctx context.Context, report *Report, s step, secrets *scrubber) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, stepTimeout, fmt.Errorf("no end after %s", stepTimeout))
+	timeout := cmp.Or(s.timeout, stepTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no end after %s", timeout))
 	defer cancel()
 	began := m.Now()
 	report.Steps = append(report.Steps, StepReport{Name: s.name, Result: Running})

@@ -22,16 +22,20 @@ const minLine = 16
 const minSecret = 6
 
 // scrubber removes configuration, tokens, keys and certificates from messages.
-type scrubber struct{ secrets []string }
+type scrubber struct {
+	secrets []string
+	public  []string // digests, which look like keys
+}
 
-// patterns are secrets that are known by their form: a bootstrap token, a block of PEM, a key or hash in hexadecimal,
-// and the login in a URL.
+// patterns are secrets that are known by their form: a bootstrap token, a block of PEM, and the login in a URL.
 var patterns = []*regexp.Regexp{
 	regexp.MustCompile(`\b[a-z0-9]{6}\.[a-z0-9]{16}\b`),
 	regexp.MustCompile(`(?s)-----BEGIN [A-Z ]+-----.*?(-----END [A-Z ]+-----|$)`),
-	regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`),
 	regexp.MustCompile(`://\S*@`),
 }
+
+// hexadecimal is a key or a hash.
+var hexadecimal = regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`)
 
 // encoded is a long text in base64, or a path.
 var encoded = regexp.MustCompile(`[A-Za-z0-9+/]{40,}={0,2}`)
@@ -44,6 +48,12 @@ func (s *scrubber) clean(text string) string {
 	for _, pattern := range patterns {
 		text = pattern.ReplaceAllString(text, hidden)
 	}
+	text = hexadecimal.ReplaceAllStringFunc(text, func(word string) string {
+		if slices.Contains(s.public, word) {
+			return word
+		}
+		return hidden
+	})
 	return encoded.ReplaceAllStringFunc(text, func(word string) string {
 		if strings.ContainsAny(word, "0123456789") && strings.ToLower(word) != word {
 			return hidden
@@ -71,6 +81,14 @@ func (s *scrubber) addConfig(c Config) {
 	if c.Containerd != nil {
 		for _, mirror := range c.Containerd.RegistryMirrors {
 			s.addLogin(mirror.URL)
+		}
+	}
+	if c.Kubernetes != nil {
+		for _, file := range c.Kubernetes.Files {
+			for _, source := range file.Sources {
+				s.addLogin(source.URL)
+				s.public = append(s.public, source.SHA256)
+			}
 		}
 	}
 	for _, file := range c.Files {
@@ -137,6 +155,9 @@ func (s *scrubber) addValues(name string, content any, other func(value string))
 			s.addValues(name, value, other)
 		}
 	case string:
+		if strings.HasPrefix(content, "/") { // a path
+			return
+		}
 		if secretKeys.MatchString(name) {
 			s.add(content)
 		} else {

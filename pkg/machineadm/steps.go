@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const (
@@ -20,21 +21,22 @@ const (
 
 // step is one part of the preparation. Its name completes a sentence that begins with "cannot".
 type step struct {
-	name string
-	run  func(context.Context) error
+	name    string
+	run     func(context.Context) error
+	timeout time.Duration // zero means stepTimeout
 }
 
 // steps returns the preparation in its order. Whatever makes files for Kubernetes comes last: a machine that fails
 // before has none.
 func (h Host) steps(c Config) []step {
-	list := []step{{"check the image", func(context.Context) error { return h.checkImage(c) }}}
+	list := []step{{name: "check the image", run: func(context.Context) error { return h.checkImage(c) }}}
 	if len(c.KernelModules) > 0 {
-		list = append(list, step{"write " + modulesFile, func(context.Context) error {
+		list = append(list, step{name: "write " + modulesFile, run: func(context.Context) error {
 			return h.write(modulesFile, strings.Join(c.KernelModules, "\n")+"\n", 0o644)
 		}})
 	}
 	for _, name := range c.KernelModules {
-		list = append(list, step{"load kernel module " + name, func(ctx context.Context) error {
+		list = append(list, step{name: "load kernel module " + name, run: func(ctx context.Context) error {
 			return h.loadModule(ctx, name)
 		}})
 	}
@@ -44,12 +46,12 @@ func (h Host) steps(c Config) []step {
 	list = append(list, h.unitSteps(c)...)
 	list = append(list, h.containerdSteps(c)...)
 	if c.Kubernetes != nil {
-		list = append(list, step{"compare the version of kubeadm", func(ctx context.Context) error {
+		list = append(list, step{name: "compare the version of kubeadm", run: func(ctx context.Context) error {
 			return h.compareVersion(ctx, c.Kubernetes.Version)
 		}})
 	}
 	for _, file := range c.Files {
-		list = append(list, step{"write " + file.Path, func(context.Context) error {
+		list = append(list, step{name: "write " + file.Path, run: func(context.Context) error {
 			mode, err := file.mode()
 			if err != nil {
 				return err
@@ -58,7 +60,7 @@ func (h Host) steps(c Config) []step {
 		}})
 	}
 	for _, pod := range c.StaticPods {
-		list = append(list, step{"write static Pod " + pod.Name, func(context.Context) error {
+		list = append(list, step{name: "write static Pod " + pod.Name, run: func(context.Context) error {
 			return h.write(staticPodFolder+"/"+pod.Name+".yaml", pod.Content, 0o600)
 		}})
 	}
@@ -100,7 +102,7 @@ func (h Host) sysctlSteps(sysctls map[string]string) []step {
 		return nil
 	}
 	names := slices.Sorted(maps.Keys(sysctls))
-	list := []step{{"write " + sysctlsFile, func(context.Context) error {
+	list := []step{{name: "write " + sysctlsFile, run: func(context.Context) error {
 		var lines strings.Builder
 		for _, name := range names {
 			fmt.Fprintf(&lines, "%s = %s\n", name, sysctls[name])
@@ -108,7 +110,7 @@ func (h Host) sysctlSteps(sysctls map[string]string) []step {
 		return h.write(sysctlsFile, lines.String(), 0o644)
 	}}}
 	for _, name := range names {
-		list = append(list, step{"set kernel parameter " + name, func(context.Context) error {
+		list = append(list, step{name: "set kernel parameter " + name, run: func(context.Context) error {
 			return h.setSysctl(name, sysctls[name])
 		}})
 	}

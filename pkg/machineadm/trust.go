@@ -19,7 +19,7 @@ func (h Host) trustSteps(c Config) []step {
 	if c.CertificateAuthorities == "" {
 		return nil
 	}
-	return []step{{"trust the certificate authorities", func(ctx context.Context) error {
+	return []step{{name: "trust the certificate authorities", run: func(ctx context.Context) error {
 		for _, store := range trustStores {
 			found, err := h.exists(store.folder)
 			if err != nil {

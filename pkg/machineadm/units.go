@@ -2,8 +2,10 @@ package machineadm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
+	"regexp"
 )
 
 // unitFolders are those where systemd looks for units.
@@ -66,8 +68,8 @@ func (h Host) unitSteps(c Config) []step {
 		return nil
 	}
 	return []step{
-		{"start containerd", h.ensureContainerd},
-		{"enable the kubelet", func(ctx context.Context) error {
+		{name: "start containerd", run: h.ensureContainerd},
+		{name: "enable the kubelet", run: func(ctx context.Context) error {
 			if err := h.ensureUnit("kubelet", kubeletUnit); err != nil {
 				return err
 			}
@@ -83,7 +85,7 @@ func (h Host) unitSteps(c Config) []step {
 func (h Host) ensureContainerd(ctx context.Context) error {
 	configured, err := h.exists(containerdConfig)
 	if err == nil && !configured {
-		err = h.write(containerdConfig, containerdDefaults, 0o600)
+		err = h.configureContainerd(ctx)
 	}
 	if err != nil {
 		return err
@@ -94,7 +96,29 @@ func (h Host) ensureContainerd(ctx context.Context) error {
 	if err := h.run(ctx, "systemctl", "daemon-reload"); err != nil {
 		return err
 	}
-	return h.run(ctx, "systemctl", "enable", "--now", "containerd")
+	if err := h.run(ctx, "systemctl", "enable", "containerd"); err != nil {
+		return err
+	}
+	return h.run(ctx, "systemctl", "restart", "containerd")
+}
+
+// containerdVersion matches the major version that containerd reports.
+var containerdVersion = regexp.MustCompile(` v?([0-9]+)\.[0-9]+\.[0-9]+`)
+
+// configureContainerd writes a configuration of the version that containerd reads.
+func (h Host) configureContainerd(ctx context.Context) error {
+	output, err := h.output(ctx, "containerd", "--version")
+	if err != nil {
+		return err
+	}
+	found := containerdVersion.FindStringSubmatch(output)
+	switch {
+	case found == nil:
+		return errors.New("the version of containerd is not known: " + lastLine(output))
+	case found[1] == "1":
+		return errors.New("containerd 1 is not supported without a configuration of its own: " + containerdConfig)
+	}
+	return h.write(containerdConfig, containerdDefaults, 0o600)
 }
 
 // ensureUnit writes a unit that starts a program, unless the machine has that unit.
