@@ -93,7 +93,8 @@ var arrows = map[string]rule{
 	"source": {[]string{"fault", "flux", "oci", "oneline", "source/content", "redirect", "unpack"},
 		"where Flux reads from: checked before anything is created, and named in its objects; the index of a Helm " +
 			"repository is foreign YAML"},
-	"source/content": {[]string{"definitions", "fault", "helm", "kustomize", "oci", "redirect", "unpack", "wholefile"},
+	"source/content": {[]string{"definitions", "fault", "helm", "kustomize", "machineadm", "oci", "redirect", "unpack",
+		"wholefile"},
 		"content is made of files and of what their addresses serve, and published in a registry"},
 	"benchmark": {nil, "the recommendations are a table: who observes a cluster or renders a definition asks it"},
 	"readiness": {[]string{"capi", "flux", "health", "kube", "owned", "unpack"}, "whether a cluster can act is " +
@@ -179,7 +180,7 @@ var arrows = map[string]rule{
 		"a management cluster is taken down by a move back, and by what cleanup finds"},
 
 	// wiring
-	"cli": {[]string{"benchmark", "fault", "event", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline",
+	"cli": {[]string{"benchmark", "fault", "event", "machineadm", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline",
 		"render", "definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline", "docker", "kind", "kube", "flux", "capi", "parts", "up",
 		"rollout", "down", "restore", "clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status",

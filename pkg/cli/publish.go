@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/machineadm"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -66,8 +67,12 @@ into a registry. It prints the flags with which up reads it from there.`,
 			if err != nil {
 				return err
 			}
+			mirror, err := publishPrograms(c.Context(), env, oci.Target{Prefix: prefix, Insecure: insecure})
+			if err != nil {
+				return err
+			}
 			return output.show(streams, publishedLine{
-				"published", "oci://" + prefix, p.Content.Tag, p.Chart.Tag, p.Content.Digest, p.Chart.Digest,
+				"published", "oci://" + prefix, p.Content.Tag, p.Chart.Tag, p.Content.Digest, p.Chart.Digest, mirror,
 			})
 		},
 	}
@@ -90,13 +95,43 @@ type publishedLine struct {
 	// The digests name the same content even if the tags move.
 	ContentDigest string `json:"contentDigest"`
 	ChartDigest   string `json:"chartDigest"`
+	// KubernetesMirror is the address of the files that machines install when they boot. Empty if they install none.
+	KubernetesMirror string `json:"kubernetesMirror,omitempty"`
 }
 
 // Print writes the flags with which `up` reads what was published.
 func (l publishedLine) Print(out io.Writer) error {
-	_, err := fmt.Fprintf(out, "--source oci --source-url %s --source-content-tag %s --source-chart-tag %s\n", l.URL,
+	flags := fmt.Sprintf("--source oci --source-url %s --source-content-tag %s --source-chart-tag %s", l.URL,
 		l.ContentTag, l.ChartTag)
+	if l.KubernetesMirror != "" {
+		flags += " --set cluster.kubernetes_mirror=" + l.KubernetesMirror
+	}
+	_, err := fmt.Fprintln(out, flags)
 	return err
+}
+
+// publishPrograms pushes the files that machines install when they boot, and returns the address where machines find
+// them. Empty means that they install none.
+func publishPrograms(ctx context.Context, env *environment.Environment, target oci.Target) (mirror string, err error) {
+	files, err := env.KubernetesFiles()
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	p := proxies(env)
+	var proxy *machineadm.Proxy
+	if p.HTTP != "" || p.HTTPS != "" {
+		proxy = &machineadm.Proxy{HTTP: p.HTTP, HTTPS: p.HTTPS, NoProxy: p.No}
+	}
+	repository, err := content.PublishPrograms(ctx, target, env.KubernetesVersion(), files, machineadm.Fetcher{}, proxy)
+	if err != nil {
+		return "", err
+	}
+	host, path, _ := strings.Cut(repository, "/")
+	scheme := "https"
+	if target.Insecure {
+		scheme = "http"
+	}
+	return scheme + "://" + host + "/v2/" + path + "/blobs", nil
 }
 
 // warnUnpinned names the release files without a digest, or refuses them, like the phase preflight of `up`.

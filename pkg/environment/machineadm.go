@@ -33,6 +33,19 @@ func (e *Environment) MachineConfigs() (map[string][]byte, error) {
 	return machineConfigs(objects.objects)
 }
 
+// KubernetesFiles returns the files that machines install when they boot. None means that their image has Kubernetes.
+func (e *Environment) KubernetesFiles() ([]machineadm.KubernetesFile, error) {
+	configs, err := e.MachineConfigs()
+	if err != nil || configs == nil {
+		return nil, err
+	}
+	config, err := machineadm.Parse(configs["worker.yaml"])
+	if err != nil || config.Kubernetes == nil {
+		return nil, err
+	}
+	return config.Kubernetes.Files, nil
+}
+
 // machineConfigs reads them from the chart's Secret.
 func machineConfigs(objects []*unstructured.Unstructured) (map[string][]byte, error) {
 	all := map[string][]byte{}

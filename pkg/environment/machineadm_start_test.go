@@ -88,7 +88,7 @@ func TestMachineadmIsStarted(t *testing.T) {
 		source, asked string
 		files         map[string]string
 	}{
-		"address": {"https://example.org/{arch}/m", "https://example.org/amd64/m", nil},
+		"address": {"https://example.org/m_{arch}_v1", "https://example.org/m_amd64_v1", nil},
 		"repository": {"oci://example.org:5000/a/b",
 			"https://example.org:5000/v2/a/b/blobs/sha256:" + digestOf(runnable), nil},
 		"late":  {"https://example.org/m", "https://example.org/m", map[string]string{"failures": "1\n2\n3\n", "error": "reset"}},

@@ -187,8 +187,8 @@ func TestMachineadmStartScript(t *testing.T) {
 		"image": {[]string{"cluster.machineadm.source=image"}, "command -v machineadm"},
 		"file":  {[]string{"cluster.machineadm.source=file:///srv/m"}, `cp "${place#file://}"`},
 		"repository": {[]string{"cluster.machineadm.source=oci://r.example.org:5000/a/b"},
-			`place="https://r.example.org:5000/v2/a/b/blobs/sha256:$digest"`},
-		"architecture": {nil, `place="https://example.org/$arch/machineadm"`},
+			`place="https://r.example.org:5000/v2/a/b/blobs/sha256:${digest}"`},
+		"architecture": {nil, `place="https://example.org/${arch}/machineadm"`},
 		"proxy": {[]string{"proxies.https_proxy=http://us'er:p@proxy:3128"},
 			`export https_proxy='http://us'\''er:p@proxy:3128'`},
 	} {

@@ -22,6 +22,10 @@
 {{- with ($values.machines | default dict).kernel_modules -}}{{- $_ := set $config "kernelModules" . -}}{{- end -}}
 {{- $sysctls := dict -}}
 {{- range $name, $value := include "telco-cloud-init.sysctls" .root | fromJson -}}{{- $_ := set $sysctls $name (include "telco-cloud-init.settingText" $value) -}}{{- end -}}
+{{- if eq $values.kubernetes_source "boot" -}}
+{{- /* kubeadm demands it; images that have Kubernetes set it. */ -}}
+{{- $sysctls = merge $sysctls (dict "net.ipv4.ip_forward" "1") -}}
+{{- end -}}
 {{- with $sysctls -}}{{- $_ := set $config "sysctls" . -}}{{- end -}}
 {{- with $values.trusted_cas -}}{{- $_ := set $config "certificateAuthorities" . -}}{{- end -}}
 {{- if eq $values.bootstrap_provider "kubeadm" -}}
@@ -45,7 +49,9 @@
 {{- end -}}
 {{- with $mirrors -}}{{- $_ := set $containerd "registryMirrors" . -}}{{- end -}}
 {{- $_ := set $config "containerd" $containerd -}}
-{{- $_ := set $config "kubernetes" (dict "version" (splitList "+" $values.kubernetes_version | first)) -}}
+{{- $kubernetes := dict "version" (splitList "+" $values.kubernetes_version | first) -}}
+{{- with include "telco-cloud-init.kubernetesFiles" .root | fromJsonArray -}}{{- $_ := set $kubernetes "files" . -}}{{- end -}}
+{{- $_ := set $config "kubernetes" $kubernetes -}}
 {{- end -}}
 {{- if eq .kind (include "telco-cloud-init.controlPlaneKind" .root) -}}
 {{- $files := list -}}
@@ -86,7 +92,7 @@
 {{- $ignition := eq $.root.Values.cluster.bootstrap_format "ignition" -}}
 {{- $files = append $files (dict "path" (ternary "/opt/machineadm/bin/kubeadm" "/usr/local/sbin/kubeadm" $ignition) "owner" "root:root" "permissions" "0755"
   "content" "#!/bin/sh\n# cluster-init: kubeadm runs only on a machine that machineadm has prepared.\nMACHINEADM_SHIM=$0 exec /opt/machineadm/bin/machineadm kubeadm \"$@\"\n") -}}
-{{- if $ignition -}}{{- $commands = list "export PATH=/opt/machineadm/bin:$PATH" -}}{{- end -}}
+{{- if $ignition -}}{{- $commands = list (printf "export PATH=/opt/machineadm/bin:%s$PATH" (ternary "/opt/bin:" "" (eq $.root.Values.cluster.kubernetes_source "boot"))) -}}{{- end -}}
 {{- end -}}
 {{- /* `exit` ends the script that cloud-init makes of all commands. */ -}}
 {{- $commands = append $commands (printf "/bin/sh /etc/machineadm/start %s || exit 1" .) -}}
@@ -103,7 +109,7 @@
 {{- if hasPrefix "oci://" $address -}}
 {{- /* A registry serves a blob by its digest. */ -}}
 {{- $parts := regexSplit "/" (trimPrefix "oci://" $address) 2 -}}
-{{- $address = printf "https://%s/v2/%s/blobs/sha256:$digest" (first $parts) (last $parts) -}}
+{{- $address = printf "https://%s/v2/%s/blobs/sha256:${digest}" (first $parts) (last $parts) -}}
 {{- end -}}
 #!/bin/sh
 # cluster-init: gets machineadm from {{ ternary "the image" "its source" (eq $settings.source "image") }}, verifies its digest, and starts it.
@@ -133,7 +139,7 @@ mkdir -p /opt/machineadm/bin || failed "the folder /opt/machineadm/bin cannot be
 place=$(command -v machineadm) || failed "the image has none"
 cp "$place" "$program.new" || failed "$place cannot be copied"
 {{- else }}
-place="{{ $address | replace "{arch}" "$arch" }}"
+place="{{ $address | replace "{arch}" "${arch}" }}"
 test -n "$digest" || failed "cluster.machineadm.sha256 has no digest for $arch"
 {{- if hasPrefix "file://" $address }}
 cp "${place#file://}" "$program.new" || failed "$place cannot be copied"
@@ -152,7 +158,7 @@ PEM
 export CURL_CA_BUNDLE=/opt/machineadm/cas.pem
 {{- end }}
 end=$(($(date +%s) + 90))
-until answer=$(curl -fsSL --connect-timeout 10 --max-time 120 -o "$program.new" "$place" 2>&1); do
+until answer=$(curl -gfsSL --connect-timeout 10 --max-time 120 -o "$program.new" "$place" 2>&1); do
   test "$(date +%s)" -lt "$end" || failed "$place: $(printf %s "$answer" | tail -n 1)"
   sleep 2
 done
@@ -174,6 +180,7 @@ exec "$program" prepare
 {{- $paths = append $paths (printf "%s/ca.pem" $folder) -}}
 {{- end -}}
 {{- range list "containerd" "kubelet" -}}{{- $paths = append $paths (printf "/etc/systemd/system/%s.service.d/http-proxy.conf" .) -}}{{- end -}}
+{{- range include "telco-cloud-init.kubernetesFiles" . | fromJsonArray -}}{{- $paths = append $paths .path -}}{{- end -}}
 {{- range .Values.cluster.machineadm.static_pods -}}{{- $paths = append $paths (printf "/etc/kubernetes/manifests/%s.yaml" .name) -}}{{- end -}}
 {{- toJson $paths -}}
 {{- end -}}

@@ -20,7 +20,17 @@
 
 {{- define "telco-cloud-init.capd.secret" -}}{{- end -}}
 
-{{- define "telco-cloud-init.capd.patches" -}}{}{{- end -}}
+{{/* Machines that install Kubernetes need longer than the provider's 5 minutes. */}}
+{{- define "telco-cloud-init.capd.patches" -}}
+{{- $patches := list -}}
+{{- if eq .Values.cluster.kubernetes_source "boot" -}}
+{{- $docker := dict "bootstrapTimeout" "20m" -}}
+{{- $patches = list (include "telco-cloud-init.patch" (dict "target" (dict "kind" "DevMachineTemplate")
+  "operations" (dict "apiVersion" "infrastructure.cluster.x-k8s.io/any" "kind" "DevMachineTemplate" "metadata" (dict "name" "any")
+    "spec" (dict "template" (dict "spec" (dict "backend" (dict "docker" $docker)))))) | fromJson) -}}
+{{- end -}}
+{{- dict "patches" $patches | toJson -}}
+{{- end -}}
 
 {{- define "telco-cloud-init.capd.hashed" -}}{}{{- end -}}
 
