@@ -136,8 +136,10 @@ var apart = []string{
 	"git_repo_templates.group.ref.*", "git_repo_templates.group.auth.*",
 	"git_repo_templates.own.auth.ssh_private_key", "git_repo_templates.own.auth.known_hosts", // for ssh
 	"cluster.kubernetes.audit_policy.rules.0.nonResourceURLs.*", // not next to resources
-	"cluster.certificate_authorities.*",                         // see TestAuthorities: they fit together
-	"components.own.chart.*",                                    // see TestValuesOfAChart
+	"cluster.machineadm.*", "cluster.kubernetes_files.*", // see TestMachineadmPreparesMachines: base64 in a Secret
+	"cluster.kubernetes_mirror",
+	"cluster.certificate_authorities.*", // see TestAuthorities: they fit together
+	"components.own.chart.*",            // see TestValuesOfAChart
 }
 
 // samples are keys in maps that have any.
@@ -148,6 +150,7 @@ var samples = map[string][]string{
 	"cluster.workers": {"gpu"}, "cluster.workers.gpu.annotations": {"example.org/note"},
 	"cluster.workers.gpu.labels": {"example.org/gpu"}, "cluster.machines.sysctls": {"net.core.somaxconn"},
 	"cluster.kubernetes.api_server.extra_args":         {"event-ttl"},
+	"cluster.kubernetes_files":                         {"v1.36.4"},
 	"cluster.kubernetes.controller_manager.extra_args": {"profiling"},
 	"cluster.kubernetes.scheduler.extra_args":          {"profiling"},
 	"cluster.kubernetes.kubelet.extra_args":            {"max-pods"},

@@ -57,7 +57,7 @@ true
 {{- $operations = concat $operations (include "telco-cloud-init.kubernetesLists" (dict "root" $.root "kind" $kind "prefix" $prefix "settings" (get $.settings $kind | default dict)) | fromJsonArray) -}}
 {{- $commands := $machine.commands | default list -}}
 {{- if $first.commands -}}
-{{- /* What a provider wants of RKE2 stays before all else: see telco-cloud-init.capd.rke2Commands. */ -}}
+{{- /* What a provider wants of RKE2 stays before all else: see _providers.tpl. */ -}}
 {{- $provider := list -}}
 {{- if eq $.root.Values.cluster.bootstrap_provider "rke2" -}}
 {{- $provider = (include "telco-cloud-init.provider" (dict "root" $.root "template" "rke2Commands" "context" $.root) | fromJson).commands | default list -}}
