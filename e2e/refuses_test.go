@@ -16,9 +16,22 @@ import (
 // rebooted does to the containers of a cluster what a reboot of the machine does: none of them runs any more.
 func rebooted(t *testing.T, name string) {
 	t.Helper()
-	stopped := slices.Concat(containers(t, "io.x-k8s.kind.cluster="+name),
-		containers(t, "io.x-k8s.kind.cluster="+name+"-bootstrap"))
-	docker(t, append([]string{"stop", "--time", "5", name + "-registry"}, stopped...)...)
+	all := func() []string {
+		return slices.Concat([]string{name + "-registry"}, containers(t, "io.x-k8s.kind.cluster="+name),
+			containers(t, "io.x-k8s.kind.cluster="+name+"-bootstrap"))
+	}
+	stop := func(names []string) ([]byte, error) {
+		return exec.Command("docker", append([]string{"stop", "--time", "5"}, names...)...).CombinedOutput()
+	}
+	stopped := all()
+	if out, err := stop(stopped); err != nil {
+		// The provider may just have removed a container, or made it.
+		t.Logf("docker stop %v: %v: %s", stopped, err, out)
+		stopped = all()
+		if out, err := stop(stopped); err != nil {
+			t.Fatalf("docker stop %v: %v: %s", stopped, err, out)
+		}
+	}
 	t.Logf("stopped: %v", stopped)
 }
 
