@@ -39,12 +39,13 @@ var arrows = map[string]rule{
 	"oneline": {nil, "text of others is made fit for a terminal and for the log of a CI job in one way, whoever " +
 		"prints it"},
 
-	"redirect": {nil, "credentials stay at their host in one way, whoever sends them"},
-	"unpack":   {nil, "archives and YAML of others are read within bounds in one way, whoever reads them"},
-	"machineadm": {[]string{"fault"}, "it runs on machines, where nothing else of the house is: its configuration is " +
-		"checked in one way, here and there"},
+	"redirect":  {nil, "credentials stay at their host in one way, whoever sends them"},
+	"unpack":    {nil, "archives and YAML of others are read within bounds in one way, whoever reads them"},
 	"wholefile": {nil, "a file that is read while it is written is written in one way, whoever writes it"},
 	"suggest":   {nil, "what somebody meant who typed a name that is none is read from the names that there are"},
+
+	"machineadm": {[]string{"fault", "oneline", "unpack", "wholefile"}, "it runs on machines: of the house it has only " +
+		"ground that needs no client; its configuration is checked in one way, here and there"},
 
 	// adapters: one outside system each
 	"kube": {[]string{"fault", "health", "oneline", "unpack"}, "an adapter to one API server knows " +
@@ -152,7 +153,7 @@ var arrows = map[string]rule{
 			"answer it judges whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact", "unpack", "oneline"},
 		"it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "clusters",
+	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "machineadm", "oneline", "owned", "clusters",
 		"provider", "readiness", "redact", "unpack"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
 	"install": {[]string{"bootstrap", "capi", "cleanup", "clusters", "docker", "environment", "fault", "flux", "kube",
@@ -180,7 +181,8 @@ var arrows = map[string]rule{
 		"a management cluster is taken down by a move back, and by what cleanup finds"},
 
 	// wiring
-	"cli": {[]string{"benchmark", "fault", "event", "machineadm", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline",
+	"cli": {[]string{"benchmark", "fault", "event", "machineadm", "oneline", "unpack", "suggest", "backup", "bootstrap",
+		"pipeline",
 		"render", "definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline", "docker", "kind", "kube", "flux", "capi", "parts", "up",
 		"rollout", "down", "restore", "clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status",

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/machineadm"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
@@ -96,20 +97,17 @@ func (s *Snapshot) mergeReported(machine health.Ref, output []provider.Said) {
 	}
 }
 
-// machineadmLine begins what machineadm says of its outcome on the console and in the journal of a machine.
-const machineadmLine = "machineadm[v1]: "
-
-// machineadmFailure returns the line with which machineadm reported a failure, or "" if the last report is no failure.
+// machineadmFailure returns the last line of machineadm if it reports a failure, else "".
 func machineadmFailure(output []provider.Said) string {
 	last := ""
 	for _, part := range output {
 		for line := range strings.Lines(part.Text) {
-			if i := strings.Index(line, machineadmLine); i >= 0 {
+			if i := strings.Index(line, machineadm.LinePrefix); i >= 0 {
 				last = strings.TrimSpace(line[i:])
 			}
 		}
 	}
-	if !strings.HasPrefix(last, machineadmLine+"failed: ") {
+	if !strings.HasPrefix(last, machineadm.LinePrefix+machineadm.FailedPrefix) {
 		return ""
 	}
 	return last

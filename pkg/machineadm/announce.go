@@ -5,16 +5,20 @@ import (
 	"io"
 	"net"
 	"os"
-	"strings"
 	"syscall"
 	"time"
-	"unicode"
+
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// linePrefix begins each line for the console and the journal, with the version of its form.
-const linePrefix = "machineadm[v1]: "
+const (
+	// LinePrefix begins each line for the console and the journal. It has the version of their form.
+	LinePrefix = "machineadm[v1]: "
+	// FailedPrefix follows in a line about a failure.
+	FailedPrefix = "failed: "
+)
 
-// maxLine is the longest line, in bytes.
+// maxLine is the length of the longest text in a line or a report, in characters.
 const maxLine = 600
 
 const journalSocket = "/run/systemd/journal/socket"
@@ -30,12 +34,12 @@ type Lines struct {
 	Console, Journal string
 }
 
-// outcome writes one line. A console or a journal that the machine does not have is no failure: the Report is a file.
+// outcome writes one line. It ignores errors of the console and the journal, because the Report has the outcome too.
 func (l Lines) outcome(text string) {
-	line := linePrefix + oneLine(text)
+	line := LinePrefix + oneline.Of(text, maxLine)
 	_, _ = fmt.Fprintln(l.Errors, line)
 	if l.Console != "" {
-		// Not blocking: a serial console that nobody reads must not stop a machine.
+		// Without O_NONBLOCK a serial console without a reader would stop the machine.
 		const flags = os.O_WRONLY | os.O_APPEND | syscall.O_NOCTTY | syscall.O_NONBLOCK
 		if console, err := os.OpenFile(l.Console, flags, 0); err == nil {
 			_, _ = console.WriteString(line + "\n")
@@ -49,22 +53,4 @@ func (l Lines) outcome(text string) {
 			_ = journal.Close()
 		}
 	}
-}
-
-// oneLine makes a text fit for a console: one line of limited length without control characters.
-func oneLine(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsPrint(r):
-			return r
-		case unicode.IsSpace(r):
-			return ' '
-		}
-		return -1
-	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > maxLine {
-		text = strings.ToValidUTF8(text[:maxLine], "") + "..."
-	}
-	return text
 }

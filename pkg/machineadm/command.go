@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 const usage = `machineadm prepares a machine for Kubernetes, runs kubeadm once, and reports the outcome.
@@ -19,11 +20,8 @@ const usage = `machineadm prepares a machine for Kubernetes, runs kubeadm once, 
   machineadm check FILE           check a MachineConfig; "-" reads it from standard input
   machineadm check --image FILE   check also whether this machine has what it needs
   machineadm report               print the report of this machine
-  machineadm version              print the version
+  machineadm version              print the version of the configurations that it reads
 `
-
-// version is set when a release is built.
-var version = "dev"
 
 // defaultPath has the folders of commands when PATH is not set.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/bin"
@@ -63,13 +61,13 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		_, _ = streams.Out.Write(content)
 		return finish(streams.Err, err)
 	case args[0] == "version" && len(rest) == 0:
-		_, _ = fmt.Fprintln(streams.Out, version)
+		_, _ = fmt.Fprintln(streams.Out, APIVersion)
 		return 0
 	case args[0] == "help" || args[0] == "--help" || args[0] == "-h":
 		_, _ = io.WriteString(streams.Out, usage)
 		return 0
 	}
-	_, _ = fmt.Fprintf(streams.Err, "machineadm: unknown command %q\n\n%s", oneLine(strings.Join(args, " ")), usage)
+	_, _ = fmt.Fprintf(streams.Err, "machineadm: unknown command %q\n\n%s", oneline.Of(strings.Join(args, " "), maxLine), usage)
 	return exitUsage
 }
 

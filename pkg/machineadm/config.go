@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // APIVersion is the version of MachineConfig and MachineReport.
@@ -142,6 +143,9 @@ func Parse(content []byte) (Config, error) {
 
 // decode reads YAML. It takes no number for a text: 1e6 would become another text.
 func decode(content []byte, config *Config) error {
+	if err := unpack.YAML(content); err != nil {
+		return err
+	}
 	text, err := yaml.YAMLToJSONStrict(content)
 	if err != nil {
 		return err

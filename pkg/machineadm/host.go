@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"github.com/cluster-init/cluster-init/pkg/wholefile"
 )
 
 const (
@@ -113,8 +113,7 @@ func (h Host) write(path, content string, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
 		return err
 	}
-	return renameio.WriteFile(place, []byte(content), mode, renameio.WithTempDir(filepath.Dir(place)),
-		renameio.WithStaticPermissions(mode))
+	return wholefile.Write(place, []byte(content), mode)
 }
 
 // lock makes sure that one process at a time prepares the machine.

@@ -15,6 +15,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/unpack"
+	"github.com/cluster-init/cluster-init/pkg/wholefile"
 )
 
 // installedFolder has an empty file for each archive that was unpacked, by its digest.
@@ -61,7 +64,7 @@ func (h Host) install(ctx context.Context, proxy *Proxy, file KubernetesFile, so
 		return err
 	}
 	if file.Archive {
-		err = unpack(fetched, folder)
+		err = extract(fetched, folder)
 	} else if err = os.Chmod(fetched, 0o755); err == nil {
 		return errors.Join(os.Rename(fetched, target), removeUnfinished(folder))
 	}
@@ -109,59 +112,42 @@ func (h Host) isInstalled(file KubernetesFile, source Source) (bool, error) {
 	return hex.EncodeToString(hash.Sum(nil)) == source.SHA256, nil
 }
 
-// unpack writes the files of an archive (tar.gz) into a folder, which none of them leaves. Links are refused: no
+// maxEntries is far above what an archive of Kubernetes has.
+const maxEntries = 1000
+
+// extract writes the files of an archive (tar.gz) into a folder. It refuses links and paths outside of the folder: no
 // release of Kubernetes has any that a machine needs.
-func unpack(archive, folder string) error {
+func extract(archive, folder string) error {
 	file, err := os.Open(archive)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	unzipped, err := gzip.NewReader(file)
+	content, err := unpack.New(file, unpack.Limits{Entries: maxEntries, Total: maxFile},
+		func(packed io.Reader) (io.Reader, func(), error) {
+			plain, err := gzip.NewReader(packed)
+			return plain, nil, err
+		})
 	if err != nil {
 		return fmt.Errorf("read the archive: %w", err)
 	}
-	left := int64(maxFile)
-	for reader := tar.NewReader(unzipped); ; {
-		header, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read the archive: %w", err)
-		}
+	defer content.Close()
+	return content.Tar(func(header *tar.Header, entry io.Reader) error {
 		name := filepath.Clean(header.Name)
 		if header.Typeflag == tar.TypeDir {
-			continue
+			return nil
 		}
 		if !filepath.IsLocal(name) || header.Typeflag != tar.TypeReg {
-			return fmt.Errorf("the archive has %q, which is no file below its folder", header.Name)
+			return fmt.Errorf("the archive has %q: want files below its folder only", header.Name)
 		}
-		if left -= header.Size; left < 0 {
-			return fmt.Errorf("the archive has more than %d bytes", maxFile)
+		program, err := io.ReadAll(entry)
+		if err != nil {
+			return fmt.Errorf("read %s in the archive: %w", name, err)
 		}
-		if err := place(filepath.Join(folder, name), reader, header.FileInfo().Mode().Perm()); err != nil {
+		target := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 			return err
 		}
-	}
-}
-
-// place writes a file in one step: another process may run the one that it replaces.
-func place(name string, content io.Reader, mode fs.FileMode) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(filepath.Dir(name), unfinished+"*")
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, content)
-	err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
+		return wholefile.Write(target, program, header.FileInfo().Mode().Perm())
+	})
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // nodeFile exists on a machine that is a node, or that kubeadm has begun to make one of.
@@ -74,7 +76,7 @@ func (m Machine) Kubeadm(ctx context.Context, self string, args []string, stream
 	if err = errors.Join(missing, err); err == nil {
 		err = m.Exec(kubeadm, append([]string{"kubeadm"}, args...))
 	}
-	_, _ = fmt.Fprintln(streams.Err, linePrefix+err.Error())
+	_, _ = fmt.Fprintln(streams.Err, LinePrefix+err.Error())
 	return exitFailed
 }
 
@@ -112,7 +114,7 @@ func (m Machine) prepareOnce(ctx context.Context) (Report, error) {
 	for _, s := range report.Steps {
 		if s.Result == Failed {
 			err := fmt.Errorf("%s: %s", s.Name, s.Error)
-			m.Lines.outcome("failed: " + err.Error())
+			m.Lines.outcome(FailedPrefix + err.Error())
 			return report, err
 		}
 	}
@@ -139,9 +141,9 @@ func (m Machine) conclude(report *Report, output string, args []string, err erro
 			}
 		}
 		for i, text := range done.Errors {
-			done.Errors[i] = oneLine(secrets.clean(text))
+			done.Errors[i] = oneline.Of(secrets.clean(text), maxLine)
 		}
-		line = "failed: kubeadm " + done.Command
+		line = FailedPrefix + "kubeadm " + done.Command
 		if done.Phase != "" {
 			line += ", phase " + done.Phase
 		}

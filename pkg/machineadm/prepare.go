@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // stepTimeout is for one step, which runs two commands at most.
@@ -28,12 +30,12 @@ func (m Machine) Prepare(ctx context.Context) (Report, error) {
 	report := Report{APIVersion: APIVersion, Kind: ReportKind, Started: m.Now().UTC(), Result: Running}
 	unlock, err := m.Host.lock()
 	if err != nil { // the other one writes the report
-		_, _ = fmt.Fprintln(m.Lines.Errors, linePrefix+err.Error())
+		_, _ = fmt.Fprintln(m.Lines.Errors, LinePrefix+err.Error())
 		return report, err
 	}
 	defer unlock()
 	if isNode, err := m.Host.isNode(); isNode || err != nil {
-		_, _ = fmt.Fprintln(m.Lines.Errors, linePrefix+"nothing to prepare: this machine is a node")
+		_, _ = fmt.Fprintln(m.Lines.Errors, LinePrefix+"nothing to prepare: this machine is a node")
 		return report, err
 	}
 	var config Config
@@ -54,10 +56,10 @@ func (m Machine) Prepare(ctx context.Context) (Report, error) {
 	line := fmt.Sprintf("prepared: %d steps", len(report.Steps))
 	if err != nil {
 		report.Result = Failed
-		line = "failed: " + err.Error()
+		line = FailedPrefix + err.Error()
 	}
 	if written := m.Host.writeReport(report); written != nil && err == nil {
-		err, line = written, "failed: "+written.Error()
+		err, line = written, FailedPrefix+written.Error()
 	}
 	m.Lines.outcome(line)
 	return report, err
@@ -77,7 +79,7 @@ func (m Machine) run(ctx context.Context, report *Report, s step, secrets *scrub
 	}
 	done.Result, done.Seconds = Succeeded, seconds(m.Now().Sub(began))
 	if err != nil {
-		done.Result, done.Error = Failed, oneLine(secrets.clean(err.Error()))
+		done.Result, done.Error = Failed, oneline.Of(secrets.clean(err.Error()), maxLine)
 		return fmt.Errorf("%s: %s", s.name, done.Error)
 	}
 	return nil

@@ -4,8 +4,8 @@
 {{- $files := list -}}
 {{- $commands := list -}}
 {{- $fields := dict -}}
-{{- /* machineadm writes them itself. */ -}}
-{{- range ternary list .Values.cluster.registry_mirrors (eq (include "telco-cloud-init.machineadm" .) "true") -}}
+{{- if not (include "telco-cloud-init.machineadm" .) -}}
+{{- range .Values.cluster.registry_mirrors -}}
 {{- /* containerd falls back to the server, which is the original registry unless another one is named. */ -}}
 {{- $lines := list (printf (ternary "server = %q" "[host.%q]" (default false .only)) .url) "  capabilities = [\"pull\", \"resolve\"]" -}}
 {{- if .override_path -}}{{- $lines = append $lines "  override_path = true" -}}{{- end -}}
@@ -23,6 +23,7 @@
 {{- with (include "telco-cloud-init.proxyFileList" . | fromJson).files -}}
 {{- $files = concat $files . -}}
 {{- $commands = list "systemctl daemon-reload" "systemctl restart containerd" -}}
+{{- end -}}
 {{- end -}}
 {{- if eq .Values.cluster.bootstrap_format "ignition" -}}
 {{- $ignition := include "telco-cloud-init.provider" (dict "root" . "template" "ignition" "context" .) | fromJson -}}

@@ -27,11 +27,10 @@ true
 {{- $patches := list -}}
 {{- range $kind, $prefix := include "telco-cloud-init.machineKinds" .root | fromJson -}}
 {{- $operations := list -}}
-{{- $first := include "telco-cloud-init.machineadmMachine" (dict "root" $.root "kind" $kind) | fromJson -}}
 {{- range $field, $value := $machine.fields -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix $field) "value" $value) -}}
 {{- end -}}
-{{- if and (or $machine.commands $first.commands) (include "telco-cloud-init.lacksCommands" (dict "root" $.root "kind" $kind)) -}}
+{{- if and (or $machine.commands (include "telco-cloud-init.machineadm" $.root)) (include "telco-cloud-init.lacksCommands" (dict "root" $.root "kind" $kind)) -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix (include "telco-cloud-init.commandsField" $.root)) "value" list) -}}
 {{- end -}}
 {{- if $operations -}}

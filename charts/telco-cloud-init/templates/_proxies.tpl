@@ -83,12 +83,11 @@
 {{- trimPrefix "/" .path | replace "/" "." -}}
 {{- end -}}
 
-{{/* {files: [...]}: those files as machines reference them, without their content. machineadm writes those of kubeadm's machines. */}}
+{{/* {files: [...]}: those files as machines reference them, without their content. */}}
 {{- define "telco-cloud-init.proxyFileList" -}}
 {{- $files := list -}}
-{{- $byMachineadm := and (eq (include "telco-cloud-init.machineadm" .) "true") (eq .Values.cluster.bootstrap_provider "kubeadm") -}}
 {{- $secret := include "telco-cloud-init.called" (dict "root" . "name" "telco-cloud-init-machine-proxies") -}}
-{{- range $path, $_ := ternary dict (include "telco-cloud-init.proxyFiles" . | fromJson) $byMachineadm -}}
+{{- range $path, $_ := include "telco-cloud-init.proxyFiles" . | fromJson -}}
 {{- $key := include "telco-cloud-init.proxyFileKey" (dict "path" $path) -}}
 {{- $files = append $files (dict "path" $path "owner" "root:root" "permissions" "0600"
   "contentFrom" (dict "secret" (dict "name" $secret "key" $key))) -}}

@@ -48,11 +48,13 @@
 {{- $files = append $files (dict "path" "/var/lib/kubelet/config.json" "owner" "root:root" "permissions" "0600"
   "contentFrom" (dict "secret" (dict "name" (include "telco-cloud-init.called" (dict "root" . "name" "telco-cloud-init-machine-registries")) "key" "config.json"))) -}}
 {{- end -}}
-{{- with ternary "" .Values.cluster.trusted_cas (eq (include "telco-cloud-init.machineadm" .) "true") -}}
+{{- with .Values.cluster.trusted_cas -}}
+{{- if not (include "telco-cloud-init.machineadm" $) -}}
 {{- $files = append $files (dict "path" "/etc/cluster-init.io/trusted-cas.pem" "owner" "root:root" "permissions" "0644" "content" .) -}}
 {{- /* Debian and Ubuntu; Red Hat and its kin; Flatcar. */ -}}
 {{- $commands = append $commands "if test -d /etc/pki/ca-trust/source/anchors; then cp /etc/cluster-init.io/trusted-cas.pem /etc/pki/ca-trust/source/anchors/cluster-init.pem && update-ca-trust; elif test -d /usr/local/share/ca-certificates; then cp /etc/cluster-init.io/trusted-cas.pem /usr/local/share/ca-certificates/cluster-init.crt && update-ca-certificates; else cp /etc/cluster-init.io/trusted-cas.pem /etc/ssl/certs/cluster-init.pem && update-ca-certificates; fi" -}}
 {{- if eq $.Values.cluster.bootstrap_provider "kubeadm" -}}{{- $commands = append $commands "systemctl restart containerd" -}}{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- dict "files" $files "commands" $commands | toJson -}}
 {{- end -}}

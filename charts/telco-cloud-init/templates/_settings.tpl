@@ -8,18 +8,19 @@
 {{- /* In base64: cloud-init would fill in templates, and YAML would lose a space at the beginning. */ -}}
 {{- $files = append $files (dict "path" .path "owner" (.owner | default "root:root") "permissions" (.permissions | default "0644") "encoding" "base64" "content" (b64enc .content)) -}}
 {{- end -}}
-{{- $byMachineadm := include "telco-cloud-init.machineadm" . -}}
-{{- with ternary list $machines.kernel_modules (eq $byMachineadm "true") -}}
+{{- if not (include "telco-cloud-init.machineadm" .) -}}
+{{- with $machines.kernel_modules -}}
 {{- $files = append $files (dict "path" "/etc/modules-load.d/90-cluster-init.conf" "owner" "root:root" "permissions" "0644" "content" (printf "%s\n" (join "\n" .))) -}}
 {{- /* `exit` ends the script that cloud-init makes of all commands, and so keeps kubeadm from running. */ -}}
 {{- $commands = append $commands (printf "modprobe -a %s || exit 1" (join " " .)) -}}
 {{- end -}}
-{{- with ternary dict (include "telco-cloud-init.sysctls" . | fromJson) (eq $byMachineadm "true") -}}
+{{- with include "telco-cloud-init.sysctls" . | fromJson -}}
 {{- $lines := list -}}
 {{- range $name, $value := . -}}{{- $lines = append $lines (printf "%s = %s" $name (include "telco-cloud-init.settingText" $value)) -}}{{- end -}}
 {{- $path := "/etc/sysctl.d/90-cluster-init.conf" -}}
 {{- $files = append $files (dict "path" $path "owner" "root:root" "permissions" "0644" "content" (printf "%s\n" (join "\n" $lines))) -}}
 {{- $commands = append $commands (printf "sysctl -p %s || exit 1" $path) -}}
+{{- end -}}
 {{- end -}}
 {{- with $machines.pre_commands -}}{{- $commands = concat $commands . -}}{{- end -}}
 {{- with concat (include "telco-cloud-init.profileCommands" . | fromJsonArray) ($machines.post_commands | default list) -}}
