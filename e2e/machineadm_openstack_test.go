@@ -3,10 +3,7 @@
 package e2e
 
 import (
-	"os"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/resource"
 )
@@ -17,27 +14,14 @@ func TestMatrixMachineadmOpenStack(t *testing.T) {
 	l, project := openStackLab(t, openStackName, resource.ServerImage)
 	before := project.inventory(t)
 	l, _, from := l.fromRepository(t)
-	program, junit := newProgram(t), t.TempDir()+"/junit.xml"
-	up := append([]string{"up", l.name, "--bundle", l.bundle, "--junit", junit}, from...)
+	program, up := newProgram(t), append([]string{"up", l.name, "--bundle", l.bundle}, from...)
 	var secrets []string
 	bad := program.with(t, program.digest, func(cluster, machines map[string]any) {
 		secrets = seeds(cluster)
 		machines["sysctls"] = map[string]any{"net.e2e_nope": 1}
 	})
-	const want = "set kernel parameter net.e2e_nope: the kernel does not have it"
-	seen, started := l.diagnosesReport(t, serverLabel, want), time.Now()
-	code, _ := l.run(t, append(up, "--values", bad)...)
-	t.Logf("ended with %d after %s", code, time.Since(started).Round(time.Second))
-	content, err := os.ReadFile(junit)
-	must(t, err)
-	if code != 50 || !strings.Contains(string(content), want) {
-		t.Fatalf("ended with %d, want 50 and %q: %s", code, want, content)
-	}
-	if d := <-seen; d.err != nil || d.after > 30*time.Second || !strings.Contains(d.text, want) {
-		t.Errorf("diagnose ended after %s (%v) with %s", d.after, d.err, d.text)
-	} else {
-		t.Logf("diagnose named it %s after machineadm did", d.after)
-	}
+	l.endsNaming(t, append(up, "--values", bad), serverLabel,
+		"set kernel parameter net.e2e_nope: the kernel does not have it")
 	for _, machine := range containers(t, serverLabel) {
 		has(t, machine, map[string]string{"no manifests": `test -z "$(ls /etc/kubernetes/manifests)"`})
 		reportsNone(t, machine, secrets)

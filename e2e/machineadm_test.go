@@ -3,24 +3,18 @@
 package e2e
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/cluster-init/cluster-init/pkg/machineadm"
 )
@@ -40,7 +34,8 @@ func (p program) copyTo(t *testing.T, path string) {
 func newProgram(t *testing.T) program {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "machineadm")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "../cmd/machineadm")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path,
+		"../cmd/machineadm")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -72,52 +67,34 @@ func (p program) with(t *testing.T, digest string, change func(cluster, machines
 	return valuesFile(t, values)
 }
 
-// TestMatrixMachineadm gives the first machine of a cluster what it cannot have, one thing after the other: the run says
-// what, and kubeadm has not run. Then it gives it what is right, and a workload cluster the same by Ignition.
+// TestMatrixMachineadm gives the first machine of a cluster what it cannot have, one thing after the other: the run
+// says what, and kubeadm has not run. Then it gives it what is right, and a workload cluster the same by Ignition.
 func TestMatrixMachineadm(t *testing.T) {
 	l := newLab(t)
 	l.needBundle(t)
 	cleanBefore(t, l)
 	program := newProgram(t)
-	junit := t.TempDir() + "/junit.xml"
-	up := []string{"up", environmentName, "--bundle", l.bundle, "--junit", junit, "--set", "cluster.bootstrap_formats={ignition}"}
-	var secrets []string
-	for _, bad := range []struct {
-		name, digest, want string
-		change             func(cluster, machines map[string]any)
-	}{
-		{"a sysctl that does not exist", program.digest, "set kernel parameter net.e2e_nope: the kernel does not have it",
-			func(_, machines map[string]any) { machines["sysctls"] = map[string]any{"net.e2e_nope": 1} }},
-		{"another digest", strings.Repeat("0", 64), "is " + program.digest + ", want " + strings.Repeat("0", 64),
-			func(_, _ map[string]any) {}},
-		{"what kubeadm refuses", program.digest, "kubeadm init, phase preflight: [ERROR FileAvailable--etc-kubernetes-",
-			func(cluster, machines map[string]any) {
-				secrets = seeds(cluster)
-				machines["pre_commands"] = []any{"mkdir -p /etc/kubernetes/manifests && touch /etc/kubernetes/manifests/etcd.yaml"}
-			}},
-	} {
-		seen := l.diagnosesReport(t, "io.x-k8s.kind.cluster="+l.name, bad.want)
-		started := time.Now()
-		code, _ := l.run(t, append(up, "--values", program.with(t, bad.digest, bad.change))...)
-		t.Logf("%s: ended with %d after %s", bad.name, code, time.Since(started).Round(time.Second))
-		content, err := os.ReadFile(junit)
-		must(t, err)
-		if code != 50 || !strings.Contains(string(content), bad.want) {
-			t.Fatalf("%s: ended with %d, want 50 and %q: %s", bad.name, code, bad.want, content)
-		}
-		if d := <-seen; d.err != nil || d.after > 30*time.Second || !strings.Contains(d.text, bad.want) {
-			t.Errorf("%s: diagnose ended after %s (%v) with %s", bad.name, d.after, d.err, d.text)
-		} else {
-			t.Logf("%s: diagnose named it %s after machineadm did", bad.name, d.after)
-		}
-		if bad.digest == program.digest {
-			continue
-		}
-		machine := controlPlane(t, l.name)
-		has(t, machine, map[string]string{"no machineadm": "test ! -e /opt/machineadm/bin/machineadm",
-			"no manifests": `test -z "$(ls /etc/kubernetes/manifests)"`})
+	up := []string{"up", environmentName, "--bundle", l.bundle, "--set", "cluster.bootstrap_formats={ignition}"}
+	ended := func(digest, want string, change func(cluster, machines map[string]any)) string {
+		values := program.with(t, digest, change)
+		l.endsNaming(t, append(up, "--values", values), "io.x-k8s.kind.cluster="+l.name, want)
+		return controlPlane(t, l.name)
 	}
-	reportsNone(t, controlPlane(t, l.name), secrets)
+	const none = `test -z "$(ls /etc/kubernetes/manifests)"`
+	machine := ended(program.digest, "set kernel parameter net.e2e_nope: the kernel does not have it",
+		func(_, machines map[string]any) { machines["sysctls"] = map[string]any{"net.e2e_nope": 1} })
+	has(t, machine, map[string]string{"no manifests": none})
+	another := strings.Repeat("0", 64)
+	machine = ended(another, "is "+program.digest+", want "+another, func(_, _ map[string]any) {})
+	has(t, machine, map[string]string{"no manifests": none, "no machineadm": "test ! -e /opt/machineadm/bin/machineadm"})
+	var secrets []string
+	machine = ended(program.digest, "kubeadm init, phase preflight: [ERROR FileAvailable--etc-kubernetes-",
+		func(cluster, machines map[string]any) {
+			secrets = seeds(cluster)
+			machines["pre_commands"] = []any{
+				"mkdir -p /etc/kubernetes/manifests && touch /etc/kubernetes/manifests/etcd.yaml"}
+		})
+	reportsNone(t, machine, secrets)
 	good := program.with(t, program.digest, func(cluster, _ map[string]any) {
 		cluster["machineadm"].(map[string]any)["static_pods"] = []any{map[string]any{"name": "e2e", "content": staticPod}}
 	})
@@ -143,47 +120,6 @@ func TestMatrixMachineadm(t *testing.T) {
 	cleanup(t, l)
 }
 
-// diagnosis is what `diagnose` says of a machine, and how long after machineadm reported a failure there.
-type diagnosis struct {
-	after time.Duration
-	text  string
-	err   error
-}
-
-// diagnosesReport waits for the failure of a machine with a label that does not exist yet, and then runs `diagnose` until
-// it names the cause.
-func (l lab) diagnosesReport(t *testing.T, label, want string) <-chan diagnosis {
-	t.Helper()
-	former := containers(t, label)
-	seen := make(chan diagnosis, 1)
-	failed := func(ctx context.Context) (bool, error) {
-		out, err := exec.CommandContext(ctx, "docker", "ps", "--format", "{{.Names}}", "--filter", "label="+label).Output()
-		for _, name := range strings.Fields(string(out)) {
-			report, _ := exec.CommandContext(ctx, "docker", "exec", name, "cat", machineadm.ReportPath).Output()
-			var r machineadm.Report
-			if !slices.Contains(former, name) && json.Unmarshal(report, &r) == nil && r.Result == machineadm.Failed {
-				return true, nil
-			}
-		}
-		return false, err
-	}
-	go func() {
-		var d diagnosis
-		if d.err = wait.PollUntilContextTimeout(t.Context(), time.Second, 10*time.Minute, true, failed); d.err == nil {
-			started := time.Now()
-			for d.err == nil && time.Since(started) < 40*time.Second && !strings.Contains(d.text, want) {
-				out, err := l.command(t.Context(), "diagnose", l.name).CombinedOutput()
-				if _, exited := errors.AsType[*exec.ExitError](err); !exited {
-					d.err = err
-				}
-				d.after, d.text = time.Since(started).Round(time.Second), string(out)
-			}
-		}
-		seen <- d
-	}()
-	return seen
-}
-
 // staticPod needs no image: the kubelet shows it to the API server even if it cannot start it.
 const staticPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"e2e","namespace":"kube-system"},` +
 	`"spec":{"hostNetwork":true,"containers":[{"name":"a","image":"e2e.invalid/{{ a }}:v1","imagePullPolicy":"Never"}]}}`
@@ -198,7 +134,8 @@ func seeds(cluster map[string]any) []string {
 	}
 	content, _ := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "e2e"},
 		"spec": map[string]any{"containers": []any{map[string]any{"name": "a", "image": "a", "env": env}}}}) // never fails
-	cluster["machineadm"].(map[string]any)["static_pods"] = []any{map[string]any{"name": "e2e", "content": string(content)}}
+	cluster["machineadm"].(map[string]any)["static_pods"] = []any{
+		map[string]any{"name": "e2e", "content": string(content)}}
 	return all
 }
 

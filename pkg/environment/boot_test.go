@@ -104,7 +104,8 @@ func TestKubernetesAtBootThatIsRefused(t *testing.T) {
 		"RKE2":          {"rke2-capd", ",cluster.machineadm.enabled=true", "RKE2 installs itself"},
 	})
 	at := folder(t, map[string]string{"files.yaml": filesOfKubernetes})
-	_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Variables: variables(allVariables()),
+	_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		Variables:   variables(allVariables()),
 		ValuesFiles: []string{filepath.Join(at, "files.yaml")}, Sets: []string{"cluster.kubernetes_version=v1.36.9"}})
 	if err == nil || !strings.Contains(err.Error(), "(known: v1.35.6, v1.36.4)") {
 		t.Error(err)

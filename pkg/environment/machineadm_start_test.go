@@ -91,7 +91,8 @@ func TestMachineadmIsStarted(t *testing.T) {
 		"address": {"https://example.org/m_{arch}_v1", "https://example.org/m_amd64_v1", nil},
 		"repository": {"oci://example.org:5000/a/b",
 			"https://example.org:5000/v2/a/b/blobs/sha256:" + digestOf(runnable), nil},
-		"late":  {"https://example.org/m", "https://example.org/m", map[string]string{"failures": "1\n2\n3\n", "error": "reset"}},
+		"late": {"https://example.org/m", "https://example.org/m",
+			map[string]string{"failures": "1\n2\n3\n", "error": "reset"}},
 		"image": {"image", "", map[string]string{"bin/machineadm": runnable}},
 		"file":  {"file:///ROOT/m", "", map[string]string{"m": runnable}},
 	} {
@@ -157,7 +158,8 @@ func TestMachineadmIsNotStarted(t *testing.T) {
 				strings.Contains(all, "u:se") {
 				t.Errorf("a login is in %s", all)
 			}
-			if m.content(t, "opt/machineadm/bin/machineadm") != "earlier" || m.content(t, "opt/machineadm/bin/machineadm.new") != "" {
+			const program = "opt/machineadm/bin/machineadm"
+			if m.content(t, program) != "earlier" || m.content(t, program+".new") != "" {
 				t.Error("the earlier program is gone, or the other one is there")
 			}
 		})

@@ -26,8 +26,14 @@ cluster:
 	digestOfMachineadm + `}}
 `
 
-const staticPod = `cluster: {machineadm: {cgroup_driver: systemd, static_pods: [{name: agent, content: "apiVersion: v1\n` +
-	`kind: Pod\nmetadata: {name: agent}\nspec: {containers: [{name: a, image: '{{ a }}'}]}\n"}]}}`
+const staticPod = `
+cluster:
+  machineadm:
+    cgroup_driver: systemd
+    static_pods:
+    - name: agent
+      content: "apiVersion: v1\nkind: Pod\nmetadata: {name: agent}\nspec: {containers: [{name: a, image: '{{ a }}'}]}\n"
+`
 
 func machineadmOptions(t *testing.T, name string, sets ...string) environment.Options {
 	t.Helper()
@@ -93,7 +99,9 @@ func runsMachineadmFirst(t *testing.T, name, kind string, spec map[string]any) {
 	}
 	commands, _, _ := unstructured.NestedStringSlice(spec, map[bool]string{false: "preKubeadmCommands",
 		true: "preRKE2Commands"}[strings.HasPrefix(name, "rke2")])
-	start := slices.IndexFunc(commands, func(c string) bool { return strings.HasPrefix(c, "/bin/sh /etc/machineadm/start ") })
+	start := slices.IndexFunc(commands, func(command string) bool {
+		return strings.HasPrefix(command, "/bin/sh /etc/machineadm/start ")
+	})
 	before := map[string]int{"rke2-capd": 1, "kubeadm-capa": 1}[name] // the provider's own, and PATH
 	if start != before || strings.Contains(strings.Join(commands, "\n"), "sysctl -p") {
 		t.Errorf("%s runs %q", kind, commands)
@@ -126,7 +134,8 @@ func hasMachineConfig(t *testing.T, name, role string, c machineadm.Config) {
 func TestMachineadmHasNoKeys(t *testing.T) {
 	env := load(t, withKubernetes(t, "kubeadm-capd", "cluster.machineadm.enabled=true"))
 	const path = "/etc/kubernetes/cluster-init/encryption.json"
-	if files := contentOfFiles(configurations(t, env)["KubeadmControlPlane"]); !strings.Contains(files[path], "encryption") ||
+	files := contentOfFiles(configurations(t, env)["KubeadmControlPlane"])
+	if !strings.Contains(files[path], "encryption") ||
 		files["/etc/kubernetes/cluster-init/admission.json"] != "" {
 		t.Errorf("the definition has %v", files)
 	}
@@ -209,14 +218,18 @@ func TestMachineadmThatIsRefused(t *testing.T) {
 	file := func(path string) string {
 		return ",cluster.machines.files[0].path=" + path + ",cluster.machines.files[0].content=a"
 	}
+	pod := func(name string) string {
+		const at = ",cluster.machineadm.static_pods[0]."
+		return at + "name=" + name + at + "content=x"
+	}
 	refuses(t, "cluster.machineadm.", map[string]refusedValue{
 		"no digest":      {"", "enabled=true,cluster.machineadm.source=https://example.org/m", "sha256 is empty"},
 		"a login":        {"", "source=https://user:password@example.org/m", "/cluster/machineadm/source"},
 		"quotes":         {"", `source=https://example.org/$(id)`, "/cluster/machineadm/source"},
 		"not enabled":    {"", "cgroup_driver=systemd", "cluster.machineadm.cgroup_driver is given, but"},
 		"RKE2":           {"rke2-capd", "enabled=true,cluster.machineadm.cgroup_driver=systemd", "RKE2 has its own"},
-		"no Pod":         {"", "enabled=true,cluster.machineadm.static_pods[0].name=a,cluster.machineadm.static_pods[0].content=x", "staticPods[0].content"},
-		"kubeadm's Pod":  {"", "enabled=true,cluster.machineadm.static_pods[0].name=etcd,cluster.machineadm.static_pods[0].content=x", "etcd is a Pod of kubeadm"},
+		"no Pod":         {"", "enabled=true" + pod("a"), "staticPods[0].content"},
+		"kubeadm's Pod":  {"", "enabled=true" + pod("etcd"), "etcd is a Pod of kubeadm"},
 		"its own folder": {"", "enabled=true" + file("/etc/machineadm/start"), "which cluster-init"},
 		"a mirror": {"", "enabled=true,cluster.registry_mirrors[0].host=docker.io,cluster.registry_mirrors[0].url=http://m" +
 			file("/etc/containerd/certs.d/docker.io/hosts.toml"), "which cluster-init"},

@@ -67,7 +67,8 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		_, _ = io.WriteString(streams.Out, usage)
 		return 0
 	}
-	_, _ = fmt.Fprintf(streams.Err, "machineadm: unknown command %q\n\n%s", oneline.Of(strings.Join(args, " "), maxLine), usage)
+	command := oneline.Of(strings.Join(args, " "), maxLine)
+	_, _ = fmt.Fprintf(streams.Err, "machineadm: unknown command %q\n\n%s", command, usage)
 	return exitUsage
 }
 

@@ -16,15 +16,21 @@ import (
 
 const schemaFile = "../../docs/reference/machineconfig.schema.json"
 
+// withFile is a release with one file.
+func withFile(path, sources string) string {
+	return "kubernetes: {version: v1.36.4, files: [{path: " + path + ", sources: {" + sources + "}}]}"
+}
+
 // bad are configurations with one mistake each. The schema also finds those that only need the form of a value.
 var bad = map[string]struct {
 	config, want string
 	beyondSchema bool
 }{
-	"another kind":   {config: "apiVersion: machineadm.cluster-init.io/v1alpha1\nkind: Pod", want: `kind: is "Pod"`},
-	"no version":     {config: "kind: MachineConfig", want: `apiVersion: is ""`},
-	"unknown key":    {config: header + "sysctl: {}", want: `unknown field "sysctl"`},
-	"key twice":      {config: header + "files: []\nfiles: []", want: `"files" already set`, beyondSchema: true},
+	"another kind": {config: "apiVersion: machineadm.cluster-init.io/v1alpha1\nkind: Pod", want: `kind: is "Pod"`},
+	"no version":   {config: "kind: MachineConfig", want: `apiVersion: is ""`},
+	"unknown key":  {config: header + "sysctl: {}", want: `unknown field "sysctl"`},
+	"key twice": {config: header + "files: []\nfiles: []", want: `"files" already set`,
+		beyondSchema: true},
 	"module":         {config: header + "kernelModules: ['a b']", want: `kernelModules[0]: "a b" is not`},
 	"an option":      {config: header + "kernelModules: ['-r']", want: `kernelModules[0]: "-r" is not`},
 	"sysctl name":    {config: header + "sysctls: {'net/../../etc/passwd': '1'}", want: "is not the name of a kernel"},
@@ -40,25 +46,34 @@ var bad = map[string]struct {
 	"driver":         {config: header + "containerd: {cgroupDriver: cgroup}", want: `is "cgroup", want systemd`},
 	"mirror": {config: header + "containerd: {registryMirrors: [{host: ../a, url: 'http://a'}]}",
 		want: `registryMirrors[0].host: "../a" is not`},
-	"mirror twice": {config: header + "containerd: {registryMirrors: [{host: a, url: 'http://a'}, {host: a, url: 'http://b'}]}",
-		want: `registryMirrors[1].host: "a" has a mirror already`, beyondSchema: true},
-	"relative":       {config: header + "files: [{path: etc/a, content: b}]", want: "files[0].path: \"etc/a\" is not"},
-	"dots":           {config: header + "files: [{path: /etc/../proc/a, content: b}]", want: "is not an absolute path", beyondSchema: true},
-	"a foreign file": {config: header + "files: [{path: /etc/kubernetes/pki/ca.key, content: b}]", want: "is a place that", beyondSchema: true},
-	"a file twice":   {config: header + "files: [{path: /a, content: b}, {path: /a, content: c}]", want: "is that of another file", beyondSchema: true},
-	"mode":           {config: header + "files: [{path: /a, content: b, mode: '4755'}]", want: `files[0].mode: "4755"`},
-	"a version":      {config: header + "kubernetes: {version: '1.36'}", want: `kubernetes.version: "1.36" is not`},
-	"a source": {config: header + "kubernetes: {version: v1.36.4, files: [{path: /a, sources: {riscv64: {url: 'http://a', sha256: a}}}]}",
+	"mirror twice": {config: header + "containerd:\n  registryMirrors:\n  - {host: a, url: 'http://a'}\n" +
+		"  - {host: a, url: 'http://b'}",
+		want:         `registryMirrors[1].host: "a" has a mirror already`,
+		beyondSchema: true},
+	"relative": {config: header + "files: [{path: etc/a, content: b}]", want: "files[0].path: \"etc/a\" is not"},
+	"dots": {config: header + "files: [{path: /etc/../proc/a, content: b}]", want: "is not an absolute path",
+		beyondSchema: true},
+	"a foreign file": {config: header + "files: [{path: /etc/kubernetes/pki/ca.key, content: b}]", want: "is a place that",
+		beyondSchema: true},
+	"a file twice": {config: header + "files: [{path: /a, content: b}, {path: /a, content: c}]",
+		want:         "is that of another file",
+		beyondSchema: true},
+	"mode":      {config: header + "files: [{path: /a, content: b, mode: '4755'}]", want: `files[0].mode: "4755"`},
+	"a version": {config: header + "kubernetes: {version: '1.36'}", want: `kubernetes.version: "1.36" is not`},
+	"a source": {config: header + withFile("/a", "riscv64: {url: 'http://a', sha256: a}"),
 		want: `kubernetes.files[0].sources: has "riscv64"`},
-	"a digest": {config: header + "kubernetes: {version: v1.36.4, files: [{path: /a, sources: {amd64: {url: 'http://a', sha256: AB}}}]}",
+	"a digest": {config: header + withFile("/a", "amd64: {url: 'http://a', sha256: AB}"),
 		want: "kubernetes.files[0].sources.amd64.sha256: is not a SHA-256"},
-	"a shim": {config: header + "kubernetes: {version: v1.36.4, files: [{path: /usr/local/sbin/kubeadm, sources: {amd64: {url: 'http://a', sha256: " +
-		strings.Repeat("a", 64) + "}}}]}", want: "is that of another file, or of the shim", beyondSchema: true},
-	"no source": {config: header + "kubernetes: {version: v1.36.4, files: [{path: /proc/a, sources: {}}]}",
+	"a shim": {config: header + withFile("/usr/local/sbin/kubeadm", "amd64: {url: 'http://a', sha256: "+
+		strings.Repeat("a", 64)+"}"), want: "is that of another file, or of the shim", beyondSchema: true},
+	"no source": {config: header + withFile("/proc/a", ""),
 		want: "kubernetes.files[0].path: /proc/a is a place"},
 	"pod name": {config: header + "staticPods: [{name: ../a, content: b}]", want: "staticPods[0].name"},
-	"no pod":   {config: header + "staticPods: [{name: a, content: 'kind: Pod'}]", want: "staticPods[0].content: is  Pod, want v1 Pod", beyondSchema: true},
-	"kubeadm's pod": {config: header + `staticPods: [{name: a, content: '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"etcd"}}'}]`,
+	"no pod": {config: header + "staticPods: [{name: a, content: 'kind: Pod'}]",
+		want:         "staticPods[0].content: is  Pod, want v1 Pod",
+		beyondSchema: true},
+	"kubeadm's pod": {config: header + "staticPods: [{name: a, content: '" +
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"etcd"}}` + "'}]",
 		want: "metadata.name etcd is a Pod of kubeadm", beyondSchema: true},
 }
 

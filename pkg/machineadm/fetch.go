@@ -52,7 +52,7 @@ func (f Fetcher) client(proxy *Proxy) *http.Client {
 }
 
 // Fetch writes what an address serves to a new file in a folder, and returns its path, if it has the digest. It goes
-// through the proxy; nil means none. A wrong digest is no reason to ask again.
+// through the proxy; nil means none. It does not repeat a fetch for a wrong digest.
 func (f Fetcher) Fetch(ctx context.Context, proxy *Proxy, source Source, folder string) (string, error) {
 	client := f.client(proxy)
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)

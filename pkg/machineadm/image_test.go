@@ -54,7 +54,8 @@ func TestRegistryPath(t *testing.T) {
 func TestCgroupDriver(t *testing.T) {
 	const driver = header + "containerd: {cgroupDriver: systemd}"
 	for config, want := range map[string]string{
-		"version = 2\n[plugins.'io.containerd.grpc.v1.cri'.containerd.runtimes.runc.options]\nSystemdCgroup = false\nX = 1\n": "",
+		"version = 2\n[plugins.'io.containerd.grpc.v1.cri'.containerd.runtimes.runc.options]\n" +
+			"SystemdCgroup = false\nX = 1\n": "",
 		"version = 3\nroot = '/data'\n": "",
 		"version = 1\n":                 "has version 1, want 2, 3 or 4",
 		"version = \n":                  "is not TOML",

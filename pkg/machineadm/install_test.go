@@ -168,7 +168,7 @@ func TestInstallFails(t *testing.T) {
 	}
 }
 
-// A server that fails at first is asked again.
+// machineadm repeats a fetch that fails.
 func TestInstallWaitsForTheServer(t *testing.T) {
 	archive := archiveOf(t, tar.Header{Name: "bridge", Typeflag: tar.TypeReg}, "cni")
 	s := &server{failures: 2, files: map[string]string{"/kubeadm": "kubeadm", "/cni.tgz": archive}}

@@ -19,7 +19,7 @@ import (
 // nodeFile exists on a machine that is a node, or that kubeadm has begun to make one of.
 const nodeFile = "/etc/kubernetes/kubelet.conf"
 
-// isNode reports whether the machine is a node. One on which kubeadm has failed since the last start is none.
+// isNode reports whether the machine is a node: it has nodeFile, and kubeadm has not failed since the last start.
 func (h Host) isNode() (bool, error) {
 	begun, err := h.exists(nodeFile)
 	if err != nil || !begun {
@@ -199,7 +199,7 @@ var shims = []string{"/usr/local/sbin/kubeadm", "/opt/machineadm/bin/kubeadm"}
 
 // findKubeadm returns the first kubeadm that is not the shim.
 func (h Host) findKubeadm(self string) (string, error) {
-	own, _ := os.Stat(self) // an error means that there is no shim
+	own, _ := os.Stat(self) // nil without a shim
 	for _, folder := range append(strings.Split(h.Path, ":"), "/usr/bin", "/usr/local/bin", "/opt/bin") {
 		path := h.at(folder + "/kubeadm")
 		info, err := os.Stat(path)

@@ -94,7 +94,8 @@ func TestKubeadmNeedsAPreparedMachine(t *testing.T) {
 	if code, _ := m.kubeadm(t, shim, "join"); code != 0 || m.content(t, "ran") != "join\n" {
 		t.Errorf("ended with %d after %q", code, m.content(t, "ran"))
 	}
-	for name, report := range map[string]string{"not JSON": "{", "no steps": `{"apiVersion":"` + machineadm.APIVersion + `"}`,
+	for name, report := range map[string]string{"not JSON": "{",
+		"no steps":        `{"apiVersion":"` + machineadm.APIVersion + `"}`,
 		"another version": `{"apiVersion":"v9","steps":[{"result":"succeeded"}]}`,
 		"killed":          `{"apiVersion":"` + machineadm.APIVersion + `","steps":[{"result":"running"}]}`} {
 		m, shim = withKubeadm(t, bad, "")
@@ -131,7 +132,7 @@ func TestOtherCommandsOfKubeadm(t *testing.T) {
 	}
 }
 
-// A machine on which kubeadm has failed is no node: the next attempt is reported too. On a node nothing is prepared.
+// machineadm also reports a second attempt after kubeadm failed. It prepares nothing on a node.
 func TestKubeadmAfterAFailure(t *testing.T) {
 	m, shim := withKubeadm(t, header, "touch $(dirname $0)/../etc/kubernetes/kubelet.conf; exit $(cat $(dirname $0)/code)")
 	m.put(t, "etc/kubernetes/x", "", 0o600)

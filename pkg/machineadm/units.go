@@ -52,7 +52,7 @@ OOMScoreAdjust=-999
 WantedBy=multi-user.target
 `
 
-// containerdDefaults are what containerd needs beside its own defaults.
+// containerdDefaults are what machines need in addition to containerd's own defaults.
 const containerdDefaults = `version = 3
 
 [plugins.'io.containerd.cri.v1.images'.registry]

@@ -44,7 +44,8 @@ func TestPublishPrograms(t *testing.T) {
 		}
 	}
 	_, err = PublishPrograms(t.Context(), target(r), "v1.36.4", files, fetcher, nil)
-	if fault.CodeOf(err) != fault.SourceUnreadable || !strings.Contains(err.Error(), "publish /usr/local/bin/kubeadm: fetch http") {
+	const want = "publish /usr/local/bin/kubeadm: fetch http"
+	if fault.CodeOf(err) != fault.SourceUnreadable || !strings.Contains(err.Error(), want) {
 		t.Errorf("without its origin: %v", err)
 	}
 }
