@@ -34,19 +34,17 @@ func (h Host) checkImage(c Config) error {
 			need(trustStores[i].command, "for certificate authorities")
 		}
 	}
-	if c.restartsContainerd() || c.Kubernetes != nil && len(c.Kubernetes.Files) > 0 {
+	if c.restartsContainerd() || c.installs() {
 		need("systemctl", "to start services")
 	}
 	if c.Containerd != nil { // a machine of kubeadm
-		missing = append(missing, h.otherPrograms(c)...)
-		boots := c.Kubernetes != nil && len(c.Kubernetes.Files) > 0
-		if _, err := h.findKubeadm(""); err != nil && !boots {
+		if _, err := h.findKubeadm(""); err != nil && !c.installs() {
 			missing = append(missing, "kubeadm")
 		}
 		if len(c.Containerd.RegistryMirrors) > 0 {
 			missing = append(missing, h.checkRegistryPath()...)
 		}
-		if c.Containerd.CgroupDriver != "" && !boots {
+		if c.Containerd.CgroupDriver != "" && !c.installs() {
 			if _, _, err := h.containerdSettings(); err != nil {
 				missing = append(missing, "a configuration of containerd: "+err.Error())
 			}
@@ -55,26 +53,24 @@ func (h Host) checkImage(c Config) error {
 	if len(missing) > 0 {
 		return fmt.Errorf("it lacks %s", strings.Join(missing, ", "))
 	}
-	return nil
+	return h.checkPlaces(c)
 }
 
-// otherPrograms returns programs of the image that stand in other places than those to be installed: units and the PATH
+// checkPlaces refuses programs of the image in other places than those of the files to be installed: units and the PATH
 // would start them.
-func (h Host) otherPrograms(c Config) (others []string) {
-	if c.Kubernetes == nil {
+func (h Host) checkPlaces(c Config) error {
+	if !c.installs() {
 		return nil
 	}
 	for _, file := range c.Kubernetes.Files {
-		name := path.Base(file.Path)
-		for _, folder := range append(strings.Split(h.Path, ":"), "/usr/bin", "/usr/local/bin", "/opt/bin") {
-			place := path.Join(folder, name)
+		for _, folder := range h.programFolders() {
+			place := path.Join(folder, path.Base(file.Path))
 			if !file.Archive && place != file.Path && !slices.Contains(shims, place) && isProgram(h.at(place)) {
-				others = append(others, "a place for "+file.Path+" only: it has "+place)
-				break
+				return fmt.Errorf("it has %s, and machineadm installs %s", place, file.Path)
 			}
 		}
 	}
-	return others
+	return nil
 }
 
 // checkRegistryPath returns what keeps containerd from reading the mirrors that machineadm writes. From version 3 of

@@ -26,9 +26,12 @@ const installedFolder = "/etc/machineadm/installed"
 // installTimeout is for one file, with all attempts to fetch it.
 const installTimeout = fetchTimeout + time.Minute
 
+// installs reports whether machineadm installs Kubernetes: else the image has it.
+func (c Config) installs() bool { return c.Kubernetes != nil && len(c.Kubernetes.Files) > 0 }
+
 // installSteps install the files of Kubernetes. A file that is there already stays.
 func (h Host) installSteps(c Config) []step {
-	if c.Kubernetes == nil {
+	if !c.installs() {
 		return nil
 	}
 	var list []step

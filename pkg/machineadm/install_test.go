@@ -182,7 +182,7 @@ func TestInstallWaitsForTheServer(t *testing.T) {
 // What the image brings must not stand in the way.
 func TestInstallInAnImageThatHasSomething(t *testing.T) {
 	for name, tc := range map[string]struct{ path, content, want string }{
-		"a kubeadm elsewhere": {"usr/bin/kubeadm", "", "a place for /opt/bin/kubeadm only: it has /usr/bin/kubeadm"},
+		"a kubeadm elsewhere": {"usr/bin/kubeadm", "", "it has /usr/bin/kubeadm, and machineadm installs /opt/bin/kubeadm"},
 		"an old containerd": {"containerd-version", "containerd github.com/containerd/containerd v1.7.24 abcdef0",
 			"containerd 1 is not supported without a configuration of its own"},
 		"an unknown containerd": {"containerd-version", "containerd next", "the version of containerd is not known"},

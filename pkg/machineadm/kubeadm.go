@@ -197,10 +197,15 @@ func configFile(args []string) string {
 // shims are the places of the shim.
 var shims = []string{"/usr/local/sbin/kubeadm", "/opt/machineadm/bin/kubeadm"}
 
+// programFolders are those of the PATH, and where images have Kubernetes.
+func (h Host) programFolders() []string {
+	return append(strings.Split(h.Path, ":"), "/usr/bin", "/usr/local/bin", "/opt/bin")
+}
+
 // findKubeadm returns the first kubeadm that is not the shim.
 func (h Host) findKubeadm(self string) (string, error) {
 	own, _ := os.Stat(self) // nil without a shim
-	for _, folder := range append(strings.Split(h.Path, ":"), "/usr/bin", "/usr/local/bin", "/opt/bin") {
+	for _, folder := range h.programFolders() {
 		path := h.at(folder + "/kubeadm")
 		info, err := os.Stat(path)
 		isShim := slices.Contains(shims, folder+"/kubeadm") || own != nil && err == nil && os.SameFile(info, own)

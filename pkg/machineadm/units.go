@@ -64,7 +64,7 @@ SystemdCgroup = true
 
 // unitSteps write the units of programs that were installed, unless the image has them.
 func (h Host) unitSteps(c Config) []step {
-	if c.Kubernetes == nil || len(c.Kubernetes.Files) == 0 {
+	if !c.installs() {
 		return nil
 	}
 	return []step{
