@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/machineadm"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/registry"
@@ -12,17 +13,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Registry starts the registry container next to the clusters, and fills it with the embedded source content and with
-// the bundle's images.
+// Registry starts the registry container next to the clusters, and fills it with the embedded source content, the
+// bundle's images, and the files that machines install.
 type Registry struct {
 	Wanted
 	Serves    string             // for a cluster of `install`, see owned.ServesLabel
 	Published *content.Published // set by Run if the source is embedded: what Flux reads in the later phases
 }
 
-// Check finds nothing to do if Flux reads from another source and no images must be served.
+// Check finds nothing to do if Flux reads from another source and nothing else must be served.
 func (r Registry) Check(context.Context) (pipeline.Status, error) {
-	if r.Bundle == nil && r.Source.Kind != source.Embedded {
+	if r.Bundle == nil && len(r.Programs.Files) == 0 && r.Source.Kind != source.Embedded {
 		return nothingToDo("not needed: Flux reads from " + string(r.Source.Kind))
 	}
 	return pipeline.Status{}, nil
@@ -55,10 +56,30 @@ func (r Registry) Run(ctx context.Context, report pipeline.Reporter) error {
 			return err
 		}
 	}
+	if err := r.publishPrograms(ctx, target, report); err != nil {
+		return err
+	}
 	if r.Source.Kind != source.Embedded {
 		return nil
 	}
 	return r.publish(ctx, target, report)
+}
+
+// publishPrograms pushes the files that machines install, for the engine's architecture.
+func (r Registry) publishPrograms(ctx context.Context, target oci.Target, report pipeline.Reporter) error {
+	if len(r.Programs.Files) == 0 {
+		return nil
+	}
+	info, err := r.Engine.Info(ctx)
+	if err != nil {
+		return err
+	}
+	if err := content.PublishPrograms(ctx, target, r.Programs, info.Architecture, machineadm.Fetcher{}); err != nil {
+		return err
+	}
+	report.Progress("published %d files of Kubernetes %s, that machines install", len(r.Programs.Files),
+		r.Programs.Version)
+	return nil
 }
 
 func (r Registry) publish(ctx context.Context, target oci.Target, report pipeline.Reporter) error {

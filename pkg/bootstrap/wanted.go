@@ -24,6 +24,7 @@ type Supplies struct {
 	Bundle        *bundle.Bundle    // nil: images come from their registries
 	Manifests     Manifests         // of remote manifests: the bundle, or their URLs
 	Mirrors       []oci.Mirror      // of the bundle and of the user
+	Programs      content.Programs  // that machines find in the registry next to the clusters
 	RequirePinned bool              // refuse release files without a pinned digest
 	NodeImage     string            // of the bootstrap cluster; empty: the bundle's, or kind.DefaultNodeImage
 	APIServerPort int32             // on this machine; 0: a free one
@@ -49,6 +50,9 @@ func (s Supplies) Publishes() string {
 	}
 	if s.Source.Kind == source.Embedded {
 		text += ", and publish chart and components in it"
+	}
+	if len(s.Programs.Files) > 0 {
+		text += ", with the files that machines install"
 	}
 	return text
 }

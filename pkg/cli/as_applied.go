@@ -29,7 +29,9 @@ func (o *applyOptions) of(env *environment.Environment) (*environment.Environmen
 	if err != nil {
 		return nil, nil, err
 	}
-	env, _, err = asApplied(env, opened, mirrors, env.ClusterName())
+	if env, _, err = asApplied(env, opened, mirrors, env.ClusterName()); err == nil {
+		env, err = withProgramsBeside(env)
+	}
 	return env, opened, err
 }
 

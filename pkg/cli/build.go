@@ -152,6 +152,13 @@ func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink
 	if env, mirrors, err = asApplied(env, opened, mirrors, env.ClusterName()); err != nil {
 		return nil, err
 	}
+	if env, err = withProgramsBeside(env); err != nil {
+		return nil, err
+	}
+	programs, err := programsFor(env)
+	if err != nil {
+		return nil, err
+	}
 	if env, err = env.WithGitHost(o.gitHost()); err != nil {
 		return nil, err
 	}
@@ -200,7 +207,7 @@ func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink
 			EngineAddress: o.engineAddress, KubeconfigPath: o.kubeconfig,
 			StateFolder: state, Timeout: o.timeout},
 		supplies: bootstrap.Supplies{Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened,
-			Manifests: manifests, Mirrors: mirrors,
+			Manifests: manifests, Mirrors: mirrors, Programs: programs,
 			RequirePinned: o.requirePinned, NodeImage: o.nodeImage, Binary: o.registryBinary,
 			APIServerPort: o.apiServerPort},
 		sealing: sealing,

@@ -113,25 +113,14 @@ func (l publishedLine) Print(out io.Writer) error {
 // publishPrograms pushes the files that machines install when they boot, and returns the address where machines find
 // them. Empty means that they install none.
 func publishPrograms(ctx context.Context, env *environment.Environment, target oci.Target) (mirror string, err error) {
-	files, err := env.KubernetesFiles()
-	if err != nil || len(files) == 0 {
+	programs, err := programsOf(env)
+	if err != nil || len(programs.Files) == 0 {
 		return "", err
 	}
-	p := proxies(env)
-	var proxy *machineadm.Proxy
-	if p.HTTP != "" || p.HTTPS != "" {
-		proxy = &machineadm.Proxy{HTTP: p.HTTP, HTTPS: p.HTTPS, NoProxy: p.No}
-	}
-	repository, err := content.PublishPrograms(ctx, target, env.KubernetesVersion(), files, machineadm.Fetcher{}, proxy)
-	if err != nil {
+	if err := content.PublishPrograms(ctx, target, programs, "", machineadm.Fetcher{}); err != nil {
 		return "", err
 	}
-	host, path, _ := strings.Cut(repository, "/")
-	scheme := "https"
-	if target.Insecure {
-		scheme = "http"
-	}
-	return scheme + "://" + host + "/v2/" + path + "/blobs", nil
+	return content.ProgramsAddress(target.Prefix, target.Insecure)
 }
 
 // warnUnpinned names the release files without a digest, or refuses them, like the phase preflight of `up`.

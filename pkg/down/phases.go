@@ -15,6 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // world is the part of the decider that the phases use. Tests replace it.
@@ -69,6 +70,7 @@ func (d *Run) phases() []pipeline.Phase {
 	w, short, long := d.decider, 10*time.Minute, d.Timeout
 	wanted := bootstrap.Wanted{Supplies: d.Supplies, Environment: d.Environment, StateFolder: d.StateFolder,
 		Engine: w.Docker, Kind: w.Kind}
+	wanted.Programs = content.Programs{} // down makes no machine
 	follow := rollout.Options{Heartbeat: d.Heartbeat, Now: w.Now, Kinds: w.Provider.Kinds(),
 		Cluster: rollout.Key{Kind: "Cluster", Namespace: d.Scope.Namespace, Name: d.Scope.Cluster}}
 

@@ -29,8 +29,8 @@ cluster:
 	digestOfMachineadm + `}}}
 `
 
-// booted returns the files that machines install, and what identifies their templates.
-func booted(t *testing.T, sets ...string) ([]machineadm.KubernetesFile, environment.Templates) {
+// booted returns what machines install, and what identifies their templates.
+func booted(t *testing.T, sets ...string) (machineadm.Kubernetes, environment.Templates) {
 	t.Helper()
 	at := folder(t, map[string]string{"files.yaml": filesOfKubernetes})
 	env := load(t, environment.Options{ValuesFiles: []string{filepath.Join(at, "files.yaml")}, Sets: sets})
@@ -49,7 +49,7 @@ func booted(t *testing.T, sets ...string) ([]machineadm.KubernetesFile, environm
 	if err != nil {
 		t.Fatal(err)
 	}
-	return config.Kubernetes.Files, all[0].Templates
+	return *config.Kubernetes, all[0].Templates
 }
 
 // timeoutsOf returns how long the provider for docker waits for the bootstrap of machines.
@@ -70,17 +70,18 @@ func timeoutsOf(t *testing.T, source string) (all []string) {
 
 // Machines install the files of their version, from where they are.
 func TestKubernetesAtBoot(t *testing.T) {
-	files, plain := booted(t)
-	if len(files) != 2 || files[0].Path != "/usr/local/bin/kubeadm" || files[0].Archive || !files[1].Archive ||
+	installed, plain := booted(t)
+	files := installed.Files
+	if installed.Mirror != "" || len(files) != 2 || files[0].Path != "/usr/local/bin/kubeadm" || files[0].Archive || !files[1].Archive ||
 		files[0].Sources["amd64"].URL != "https://example.org/kubeadm" {
 		t.Errorf("%+v", files)
 	}
 	mirrored, _ := booted(t, "cluster.kubernetes_mirror=http://r:5000/v2/kubernetes/blobs/")
-	if url := mirrored[0].Sources["amd64"].URL; url != "http://r:5000/v2/kubernetes/blobs/sha256:"+digestOfMachineadm {
-		t.Errorf("the mirror's address is %s", url)
+	if mirrored.Mirror != "http://r:5000/v2/kubernetes/blobs/" {
+		t.Errorf("the mirror's address is %s", mirrored.Mirror)
 	}
-	ignition, _ := booted(t, "cluster.bootstrap_format=ignition")
-	if ignition[0].Path != "/opt/bin/kubeadm" || ignition[1].Path != "/opt/cni/bin" {
+	byIgnition, _ := booted(t, "cluster.bootstrap_format=ignition")
+	if ignition := byIgnition.Files; ignition[0].Path != "/opt/bin/kubeadm" || ignition[1].Path != "/opt/cni/bin" {
 		t.Errorf("with Ignition: %+v", ignition)
 	}
 	if timeouts := timeoutsOf(t, "boot"); !slices.Equal(timeouts, []string{"20m", "20m"}) {
@@ -91,7 +92,7 @@ func TestKubernetesAtBoot(t *testing.T) {
 	}
 	image, ofImage := booted(t, "cluster.kubernetes_source=image")
 	other, ofOther := booted(t, "cluster.kubernetes_version=v1.35.6")
-	if len(image) != 0 || len(other) != 1 || ofImage == plain || ofOther == plain {
+	if len(image.Files) != 0 || len(other.Files) != 1 || ofImage == plain || ofOther == plain {
 		t.Errorf("%+v, %+v", image, other)
 	}
 }

@@ -43,7 +43,12 @@ type Cluster struct {
 	// SecurityProfile is default, cis or stig.
 	SecurityProfile string `json:"security_profile"`
 
-	Machineadm  Machineadm  `json:"machineadm"`
+	Machineadm Machineadm `json:"machineadm"`
+	// KubernetesSource is image, or boot for machines that install Kubernetes when they boot.
+	KubernetesSource string `json:"kubernetes_source"`
+	// KubernetesMirror is where such machines find the files by digest. Empty means at their URLs.
+	KubernetesMirror string `json:"kubernetes_mirror"`
+
 	Kubernetes  Kubernetes  `json:"kubernetes"`
 	Authorities Authorities `json:"certificate_authorities"`
 

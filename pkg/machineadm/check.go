@@ -152,6 +152,9 @@ func (p *problems) kubernetes(k Kubernetes) {
 	if !versionText.MatchString(k.Version) {
 		p.add("kubernetes.version", "%q is not a version such as v1.36.4", k.Version)
 	}
+	if k.Mirror != "" {
+		p.url("kubernetes.mirror", k.Mirror)
+	}
 	var paths []string
 	for i, file := range k.Files {
 		at := fmt.Sprintf("kubernetes.files[%d]", i)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -64,6 +65,8 @@ type Containerd struct {
 type Kubernetes struct {
 	// Version is that of kubeadm, such as v1.36.4.
 	Version string `json:"version"`
+	// Mirror is an address that serves Files by digest, as the blobs of a registry. Empty means their own URLs.
+	Mirror string `json:"mirror,omitempty"`
 	// Files are installed first. Without any, the image has them.
 	Files []KubernetesFile `json:"files,omitempty"`
 }
@@ -82,6 +85,14 @@ type Source struct {
 	URL string `json:"url"`
 	// SHA256 is the digest of what the URL serves, in hexadecimal.
 	SHA256 string `json:"sha256"`
+}
+
+// from returns the source in a mirror. An empty mirror leaves it.
+func (s Source) from(mirror string) Source {
+	if mirror != "" {
+		s.URL = strings.TrimSuffix(mirror, "/") + "/sha256:" + s.SHA256
+	}
+	return s
 }
 
 // RegistryMirror is a registry to pull the images of another one from.

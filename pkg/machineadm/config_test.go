@@ -50,6 +50,8 @@ var bad = map[string]struct {
 		"  - {host: a, url: 'http://b'}",
 		want:         `registryMirrors[1].host: "a" has a mirror already`,
 		beyondSchema: true},
+	"mirror of programs": {config: header + "kubernetes: {version: v1.36.4, mirror: 'ftp://user:password@a'}",
+		want: "kubernetes.mirror: is not a URL"},
 	"relative": {config: header + "files: [{path: etc/a, content: b}]", want: "files[0].path: \"etc/a\" is not"},
 	"dots": {config: header + "files: [{path: /etc/../proc/a, content: b}]", want: "is not an absolute path",
 		beyondSchema: true},

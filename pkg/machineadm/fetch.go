@@ -27,6 +27,9 @@ const (
 	maxFile       = 1 << 30          // bytes
 )
 
+// ErrDigest is that of a file that has another digest than it must.
+var ErrDigest = errors.New("the digest")
+
 // Fetcher fetches files over HTTP.
 type Fetcher struct {
 	// Client is for all requests. Nil is one with the Config's proxies.
@@ -61,7 +64,7 @@ func (f Fetcher) Fetch(ctx context.Context, proxy *Proxy, source Source, folder 
 	for attempt := 1; ; attempt++ {
 		path, sum, err := f.try(ctx, client, source.URL, folder)
 		if err == nil && sum != source.SHA256 {
-			err = fmt.Errorf("the digest of %s begins with %.12s, want %.12s", withoutLogin(source.URL), sum,
+			err = fmt.Errorf("%w of %s begins with %.12s, want %.12s", ErrDigest, withoutLogin(source.URL), sum,
 				source.SHA256)
 			return "", errors.Join(err, os.Remove(path))
 		}

@@ -46,7 +46,7 @@ func (h Host) installSteps(c Config) []step {
 				if err != nil || installed {
 					return err
 				}
-				return h.install(ctx, c.Proxy, file, source)
+				return h.install(ctx, c.Proxy, file, source.from(c.Kubernetes.Mirror))
 			}})
 	}
 	return list

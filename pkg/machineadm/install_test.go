@@ -179,6 +179,29 @@ func TestInstallWaitsForTheServer(t *testing.T) {
 	}
 }
 
+// A mirror serves the files by digest, in place of their own addresses.
+func TestInstallFromAMirror(t *testing.T) {
+	archive := archiveOf(t, tar.Header{Name: "bridge", Typeflag: tar.TypeReg}, "cni")
+	m := stockMachine(t, &server{}, digestOf("kubeadm"), digestOf(archive))
+	mirror := httptest.NewServer(&server{files: map[string]string{"/blobs/sha256:" + digestOf("kubeadm"): "kubeadm",
+		"/blobs/sha256:" + digestOf(archive): archive}})
+	t.Cleanup(mirror.Close)
+	const config = "etc/machineadm/machine.yaml"
+	m.put(t, config, strings.Replace(m.content(t, config), `"version":`, `"mirror":"`+mirror.URL+`/blobs/","version":`, 1),
+		0o600)
+	if _, err := m.Prepare(t.Context()); err != nil || m.content(t, "opt/bin/kubeadm") != "kubeadm" {
+		t.Error(err)
+	}
+	mirror.Close()
+	if err := os.Remove(filepath.Join(m.root, "opt/bin/kubeadm")); err != nil {
+		t.Fatal(err)
+	}
+	want := "install /opt/bin/kubeadm: fetch " + mirror.URL + "/blobs/sha256:" + digestOf("kubeadm") + ": dial tcp "
+	if _, err := m.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // What the image brings must not stand in the way.
 func TestInstallInAnImageThatHasSomething(t *testing.T) {
 	for name, tc := range map[string]struct{ path, content, want string }{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -43,13 +44,40 @@ func (t Target) Write(ctx context.Context, ref name.Reference, digest v1.Hash, i
 	return wrapPush(ref, err)
 }
 
+// HasLayer reports whether a tag below the target names an artifact with a layer of that digest (sha256:...).
+func (t Target) HasLayer(ctx context.Context, path, tag, digest string) (bool, error) {
+	repo, err := t.Repository(path)
+	if err != nil {
+		return false, fault.Wrap(err, fault.Usage, "Name the OCI registry as HOST[:PORT][/PATH].")
+	}
+	ref := repo.Tag(tag)
+	img, err := remote.Image(ref, append(t.options(), remote.WithContext(ctx))...)
+	if isNotFound(err) {
+		return false, nil
+	}
+	var manifest *v1.Manifest
+	if err == nil {
+		manifest, err = img.Manifest()
+	}
+	if err != nil {
+		return false, Unreadable(fmt.Errorf("look for %s: %w", ref.Name(), WithoutURL(err)))
+	}
+	return slices.ContainsFunc(manifest.Layers, func(l v1.Descriptor) bool { return l.Digest.String() == digest }), nil
+}
+
+// isNotFound reports whether the registry says that it has no such thing.
+func isNotFound(err error) bool {
+	answer, ok := errors.AsType[*transport.Error](err)
+	return ok && answer.StatusCode == http.StatusNotFound
+}
+
 // hasDigest reports whether the registry has the reference with that digest.
 func hasDigest(ref name.Reference, digest v1.Hash, options []remote.Option) (bool, error) {
 	head, err := remote.Head(ref, options...)
 	if err == nil {
 		return head.Digest == digest, nil
 	}
-	if t, ok := errors.AsType[*transport.Error](err); ok && t.StatusCode == http.StatusNotFound {
+	if isNotFound(err) {
 		return false, nil
 	}
 	return false, err

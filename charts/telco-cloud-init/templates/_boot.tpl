@@ -11,18 +11,11 @@
 {{- $files := list -}}
 {{- if eq .Values.cluster.kubernetes_source "boot" -}}
 {{- $version := splitList "+" .Values.cluster.kubernetes_version | first -}}
-{{- $mirror := trimSuffix "/" .Values.cluster.kubernetes_mirror -}}
 {{- range get (include "telco-cloud-init.knownKubernetes" . | fromJson) $version | default list -}}
-{{- $sources := dict -}}
-{{- range $arch, $source := .sources -}}
-{{- $url := $source.url -}}
-{{- if $mirror -}}{{- $url = printf "%s/sha256:%s" $mirror $source.sha256 -}}{{- end -}}
-{{- $_ := set $sources $arch (dict "url" $url "sha256" $source.sha256) -}}
-{{- end -}}
 {{- /* Flatcar's /usr is read-only. */ -}}
 {{- $path := .path -}}
 {{- if eq $.Values.cluster.bootstrap_format "ignition" -}}{{- $path = regexReplaceAll "^/usr/local/bin(/|$)" $path "/opt/bin${1}" -}}{{- end -}}
-{{- $file := dict "path" $path "sources" $sources -}}
+{{- $file := dict "path" $path "sources" .sources -}}
 {{- if .archive -}}{{- $_ := set $file "archive" true -}}{{- end -}}
 {{- $files = append $files $file -}}
 {{- end -}}

@@ -50,7 +50,10 @@
 {{- with $mirrors -}}{{- $_ := set $containerd "registryMirrors" . -}}{{- end -}}
 {{- $_ := set $config "containerd" $containerd -}}
 {{- $kubernetes := dict "version" (splitList "+" $values.kubernetes_version | first) -}}
-{{- with include "telco-cloud-init.kubernetesFiles" .root | fromJsonArray -}}{{- $_ := set $kubernetes "files" . -}}{{- end -}}
+{{- with include "telco-cloud-init.kubernetesFiles" .root | fromJsonArray -}}
+{{- $_ := set $kubernetes "files" . -}}
+{{- with $values.kubernetes_mirror -}}{{- $_ := set $kubernetes "mirror" . -}}{{- end -}}
+{{- end -}}
 {{- $_ := set $config "kubernetes" $kubernetes -}}
 {{- end -}}
 {{- if eq .kind (include "telco-cloud-init.controlPlaneKind" .root) -}}

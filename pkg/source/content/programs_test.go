@@ -3,6 +3,7 @@ package content
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -30,22 +31,48 @@ func TestPublishPrograms(t *testing.T) {
 	}
 	r := distribution.Start(t)
 	fetcher := machineadm.Fetcher{Patience: time.Millisecond, Delay: time.Millisecond}
-	repository, err := PublishPrograms(t.Context(), target(r), "v1.36.4", files, fetcher, nil)
-	if err != nil || repository != r.Host+"/cluster-init/kubernetes" {
-		t.Fatalf("%s, %v", repository, err)
+	programs := Programs{Version: "v1.36.4", Files: files}
+	address, err := ProgramsAddress(r.Host, true)
+	if err != nil || address != "http://"+r.Host+"/v2/cluster-init/kubernetes/blobs" {
+		t.Fatalf("%s, %v", address, err)
+	}
+	publish := func(arch string) error { return PublishPrograms(t.Context(), target(r), programs, arch, fetcher) }
+	if err := errors.Join(publish("arm64"), publish("amd64")); err != nil {
+		t.Fatal(err)
 	}
 	origin.Close()
+	if err := publish(""); err != nil { // what is there is not fetched again
+		t.Error(err)
+	}
 	for _, file := range files {
 		for arch, s := range file.Sources {
-			s.URL = "http://" + r.Host + "/v2/cluster-init/kubernetes/blobs/sha256:" + s.SHA256
+			s.URL = address + "/sha256:" + s.SHA256
 			if _, err := fetcher.Fetch(t.Context(), nil, s, t.TempDir()); err != nil {
 				t.Errorf("%s for %s: %v", file.Path, arch, err)
 			}
 		}
 	}
-	_, err = PublishPrograms(t.Context(), target(r), "v1.36.4", files, fetcher, nil)
+	programs.Version = "v1.36.5"
+	err = publish("")
 	const want = "publish /usr/local/bin/kubeadm: fetch http"
 	if fault.CodeOf(err) != fault.SourceUnreadable || !strings.Contains(err.Error(), want) {
 		t.Errorf("without its origin: %v", err)
+	}
+}
+
+// A file with another digest is not published, and the hint does not say that the network is at fault.
+func TestPublishProgramsWithAnotherDigest(t *testing.T) {
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "another program")
+	}))
+	defer origin.Close()
+	r := distribution.Start(t)
+	programs := Programs{Version: "v1.36.4", Files: []machineadm.KubernetesFile{{Path: "/usr/local/bin/kubeadm",
+		Sources: map[string]machineadm.Source{"amd64": {URL: origin.URL, SHA256: strings.Repeat("0", 64)}}}}}
+	err := PublishPrograms(t.Context(), target(r), programs, "", machineadm.Fetcher{Patience: time.Millisecond})
+	const want = "publish /usr/local/bin/kubeadm: the digest of http"
+	if fault.CodeOf(err) != fault.SourceUnreadable || !strings.Contains(err.Error(), want) ||
+		fault.HintOf(err) != hintChanged || r.Writes.Load() > 0 {
+		t.Errorf("%v, after %d writes", err, r.Writes.Load())
 	}
 }
