@@ -38,7 +38,7 @@ func (l lab) keepsContract(t *testing.T, p program) {
 	}
 	inImage := func(script string) (string, error) {
 		out, err := exec.CommandContext(t.Context(), "docker", "run", "--rm", "--network=none", "--volume", folder+":/e2e:ro",
-			"--entrypoint=/bin/sh", l.nodeImage(t), "-c", script).CombinedOutput()
+			"--entrypoint=/bin/sh", l.nodeImage(t, "kindest/node:"), "-c", script).CombinedOutput()
 		return string(out), err
 	}
 	const check = "/e2e/machineadm check --image /e2e/machine.yaml"
@@ -57,10 +57,10 @@ func (l lab) keepsContract(t *testing.T, p program) {
 }
 
 // nodeImage returns the name of the machines' image.
-func (l lab) nodeImage(t *testing.T) string {
+func (l lab) nodeImage(t *testing.T, prefix string) string {
 	t.Helper()
 	for _, reference := range l.openBundle(t).References(bundle.LoadDocker) {
-		if strings.HasPrefix(reference, "kindest/node:") {
+		if strings.HasPrefix(reference, prefix) {
 			return reference
 		}
 	}

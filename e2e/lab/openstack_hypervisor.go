@@ -113,10 +113,10 @@ func onlyHypervisor(endpoint string) (unlock func(), err error) {
 	return func() { _ = file.Close() }, nil
 }
 
-// machineImages returns the images of machines in the bundle by the names of the images that the cloud offers.
+// machineImages returns the images of machines by the names of the images that the cloud offers.
 func machineImages() map[string]string {
 	return map[string]string{resource.ServerImage: plan.OpenStackMachines,
-		resource.StandinImage: plan.OpenStackStandinMachines}
+		resource.StandinImage: plan.OpenStackStandinMachines, resource.StockImage: plan.OpenStackStockMachines}
 }
 
 // machineImage returns the image of machines for an image of the cloud, after it was loaded into the engine from the
@@ -124,6 +124,9 @@ func machineImages() map[string]string {
 func (o hypervisorOptions) machineImage(ctx context.Context, name string) (string, error) {
 	if o.machine != "" {
 		return o.machine, nil
+	}
+	if name == resource.StockImage {
+		return plan.OpenStackStockMachines, nil
 	}
 	folder := o.bundle
 	if folder == "" {

@@ -6,4 +6,6 @@ const (
 	OpenStackMachines = "cluster-init.io/lab/openstack-node"
 	// OpenStackStandinMachines has the stand-in for RKE2, too.
 	OpenStackStandinMachines = "cluster-init.io/lab/openstack-rke2-standin-node"
+	// OpenStackStockMachines has nothing of Kubernetes. A test makes it in the engine.
+	OpenStackStockMachines = "cluster-init.io/e2e/openstack-stock:none"
 )

@@ -15,9 +15,11 @@ import (
 const (
 	// ServerImage is an image whose servers become machines.
 	ServerImage = "cluster-init-lab"
-	// StandinImage is an image whose servers become machines with the stand-in for RKE2. The servers of any other image
-	// are only rows in nova's database.
+	// StandinImage is an image whose servers become machines with the stand-in for RKE2.
 	StandinImage = "cluster-init-lab-rke2-standin"
+	// StockImage is an image whose servers become machines that lack Kubernetes. The servers of any other image are only
+	// rows in nova's database.
+	StockImage = "cluster-init-lab-stock"
 	// PaperImage is an image for servers that need not become machines.
 	PaperImage = "paper"
 	// imageBytes is the size of the images' content, which is never read.
@@ -84,7 +86,7 @@ func offerNetwork(ctx context.Context, admin cloud) error {
 
 // offerImages makes the images. One whose upload was interrupted is recreated.
 func offerImages(ctx context.Context, admin cloud) error {
-	for name, minDisk := range map[string]int{ServerImage: 10, StandinImage: 10, PaperImage: 0} {
+	for name, minDisk := range map[string]int{ServerImage: 10, StandinImage: 10, StockImage: 10, PaperImage: 0} {
 		whole, err := find(ctx, admin.image, "images?status=active&name="+name, "images", name)
 		if err != nil {
 			return err
