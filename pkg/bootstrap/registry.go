@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/cluster-init/cluster-init/pkg/bundle"
-	"github.com/cluster-init/cluster-init/pkg/machineadm"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/registry"
@@ -74,7 +73,7 @@ func (r Registry) publishPrograms(ctx context.Context, target oci.Target, report
 	if err != nil {
 		return err
 	}
-	if err := content.PublishPrograms(ctx, target, r.Programs, info.Architecture, machineadm.Fetcher{}); err != nil {
+	if err := content.PublishPrograms(ctx, target, r.Programs, info.Architecture); err != nil {
 		return err
 	}
 	report.Progress("published %d files of Kubernetes %s, that machines install", len(r.Programs.Files),

@@ -14,7 +14,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/machineadm"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -117,7 +116,7 @@ func publishPrograms(ctx context.Context, env *environment.Environment, target o
 	if err != nil || len(programs.Files) == 0 {
 		return "", err
 	}
-	if err := content.PublishPrograms(ctx, target, programs, "", machineadm.Fetcher{}); err != nil {
+	if err := content.PublishPrograms(ctx, target, programs, ""); err != nil {
 		return "", err
 	}
 	return content.ProgramsAddress(target.Prefix, target.Insecure)

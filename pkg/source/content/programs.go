@@ -25,13 +25,13 @@ type Programs struct {
 	Version string
 	Files   []machineadm.KubernetesFile
 	Proxy   *machineadm.Proxy // of the computer that publishes them; nil means none
+	Fetcher machineadm.Fetcher
 }
 
 // PublishPrograms pushes programs, each as an artifact of its own, into one repository below the target. Machines fetch
 // them from there by digest: see ProgramsAddress. It does not fetch what is there already. An empty arch means all
 // architectures. A file that cannot be fetched is a fault SourceUnreadable.
-func PublishPrograms(ctx context.Context, target oci.Target, p Programs, arch string,
-	fetcher machineadm.Fetcher) error {
+func PublishPrograms(ctx context.Context, target oci.Target, p Programs, arch string) error {
 	folder, err := os.MkdirTemp("", "cluster-init-programs-")
 	if err != nil {
 		return fmt.Errorf("publish the files of Kubernetes: %w", err)
@@ -47,7 +47,7 @@ func PublishPrograms(ctx context.Context, target oci.Target, p Programs, arch st
 			there, err := target.HasLayer(ctx, programsPath, tag, "sha256:"+source.SHA256)
 			if err == nil && !there {
 				err = publishProgram(ctx, target, tag, source, func() (string, error) {
-					return fetcher.Fetch(ctx, p.Proxy, source, folder)
+					return p.Fetcher.Fetch(ctx, p.Proxy, source, folder)
 				})
 			}
 			if err != nil {

@@ -31,12 +31,12 @@ func TestPublishPrograms(t *testing.T) {
 	}
 	r := distribution.Start(t)
 	fetcher := machineadm.Fetcher{Patience: time.Millisecond, Delay: time.Millisecond}
-	programs := Programs{Version: "v1.36.4", Files: files}
+	programs := Programs{Version: "v1.36.4", Files: files, Fetcher: fetcher}
 	address, err := ProgramsAddress(r.Host, true)
 	if err != nil || address != "http://"+r.Host+"/v2/cluster-init/kubernetes/blobs" {
 		t.Fatalf("%s, %v", address, err)
 	}
-	publish := func(arch string) error { return PublishPrograms(t.Context(), target(r), programs, arch, fetcher) }
+	publish := func(arch string) error { return PublishPrograms(t.Context(), target(r), programs, arch) }
 	if err := errors.Join(publish("arm64"), publish("amd64")); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestPublishProgramsWithAnotherDigest(t *testing.T) {
 	r := distribution.Start(t)
 	programs := Programs{Version: "v1.36.4", Files: []machineadm.KubernetesFile{{Path: "/usr/local/bin/kubeadm",
 		Sources: map[string]machineadm.Source{"amd64": {URL: origin.URL, SHA256: strings.Repeat("0", 64)}}}}}
-	err := PublishPrograms(t.Context(), target(r), programs, "", machineadm.Fetcher{Patience: time.Millisecond})
+	err := PublishPrograms(t.Context(), target(r), programs, "")
 	const want = "publish /usr/local/bin/kubeadm: the digest of http"
 	if fault.CodeOf(err) != fault.SourceUnreadable || !strings.Contains(err.Error(), want) ||
 		fault.HintOf(err) != hintChanged || r.Writes.Load() > 0 {
