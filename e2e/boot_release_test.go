@@ -160,9 +160,9 @@ func (r release) bundleOf(t *testing.T, folder, version string) string {
 // flipped serves all files by digest, and one of them with a flipped byte.
 func (r release) flipped(t *testing.T, bad string) (address string) {
 	t.Helper()
-	by := map[string]string{"/sha256:" + r.digest(t, "cni.tgz"): "cni.tgz"}
+	by := map[string]string{"/blobs/sha256:" + r.digest(t, "cni.tgz"): "cni.tgz"}
 	for _, file := range r.files {
-		by["/sha256:"+r.digest(t, file.served)] = file.served
+		by["/blobs/sha256:"+r.digest(t, file.served)] = file.served
 	}
 	return serveLocally(t, http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		content, err := os.ReadFile(filepath.Join(r.folder, by[request.URL.Path]))
@@ -174,7 +174,7 @@ func (r release) flipped(t *testing.T, bad string) (address string) {
 			content[len(content)/2] ^= 1
 		}
 		_, _ = w.Write(content)
-	}))
+	})) + "/blobs"
 }
 
 func (r release) digest(t *testing.T, name string) string {

@@ -17,7 +17,7 @@ func TestMatrixBoot(t *testing.T) {
 	cleanBefore(t, l)
 	program, release := newProgram(t), l.newRelease(t, l.dockerMachines(t))
 	up := []string{"up", environmentName, "--bundle", l.bundle}
-	silent := "http://" + net.JoinHostPort(gateway(t), "9")
+	silent := "http://" + net.JoinHostPort(gateway(t), "9") + "/blobs"
 	for mirror, want := range map[string]string{
 		release.flipped(t, "kubelet"): "install /usr/bin/kubelet: the digest of ",
 		silent: "install /opt/cni/bin: fetch " + silent + "/sha256:" + release.digest(t, "cni.tgz") +

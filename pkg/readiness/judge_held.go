@@ -2,9 +2,11 @@ package readiness
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/cluster-init/cluster-init/pkg/flux"
@@ -49,6 +51,24 @@ func judgeHeld(v *view) []Finding {
 // reconcileTime is the time within which a controller observes a changed spec. Its watch reports the change at once.
 const reconcileTime = 2 * time.Minute
 
+// specSeen returns the generation of the spec that the controller of an object has seen; 0 means that it says none.
+// Cluster API writes that of the status only after a reconciliation without errors, and that of these conditions always.
+func specSeen(u *unstructured.Unstructured) int64 {
+	seen := number(u, 0, "status", "observedGeneration")
+	if seen == 0 {
+		return 0
+	}
+	conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	for _, each := range conditions {
+		condition, _ := each.(map[string]any)
+		if kind, _ := condition["type"].(string); slices.Contains([]string{"Ready", "Available", "Paused"}, kind) {
+			of, _ := condition["observedGeneration"].(int64)
+			seen = max(seen, of)
+		}
+	}
+	return seen
+}
+
 // judgeGenerations finds objects whose controller has not observed their latest spec.
 func judgeGenerations(v *view) []Finding {
 	var found []Finding
@@ -56,7 +76,7 @@ func judgeGenerations(v *view) []Finding {
 		r := health.RefOf(u)
 		ours := v.installed[r.Namespace] && r.Group == "apps" || strings.HasSuffix(r.Group, ".toolkit.fluxcd.io") ||
 			strings.HasSuffix(r.Group, "cluster.x-k8s.io")
-		seen := number(u, 0, "status", "observedGeneration")
+		seen := specSeen(u)
 		w := v.writes[r]
 		if !ours || seen == 0 || seen >= u.GetGeneration() || u.GetDeletionTimestamp() != nil || w.At.IsZero() ||
 			v.age(w.At) < reconcileTime || health.Paused(u) {

@@ -250,6 +250,15 @@ func TestJudge(t *testing.T) {
 				o.Writes = append(o.Writes, Write{Object: health.Ref{Group: "cluster.x-k8s.io", Kind: "Cluster",
 					Namespace: "default", Name: "demo"}, By: "kubectl-edit", At: noon.Add(-time.Hour), Clock: noon})
 			}), "spec-not-seen Cluster/default/demo"},
+		"a controller has seen a spec, and met an error": {all(setTo("Cluster/default/demo", int64(3), "metadata",
+			"generation"), func(t *testing.T, o *Observation) {
+			ref := health.Ref{Group: "cluster.x-k8s.io", Kind: "Cluster", Namespace: "default", Name: "demo"}
+			o.Writes = append(o.Writes, Write{Object: ref, At: noon.Add(-time.Hour), Clock: noon})
+			u := o.find(t, "Cluster/default/demo")
+			conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+			set(t, u, append(conditions, map[string]any{"type": "Paused", "status": "False",
+				"observedGeneration": int64(3)}), "status", "conditions")
+		}), ""},
 		"a spec that was just written": {all(setTo("Cluster/default/demo", int64(3), "metadata", "generation"),
 			func(_ *testing.T, o *Observation) {
 				o.Writes = append(o.Writes, Write{Object: health.Ref{Group: "cluster.x-k8s.io", Kind: "Cluster",
