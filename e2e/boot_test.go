@@ -10,13 +10,13 @@ import (
 
 // TestMatrixBoot makes nodes of an image that has nothing of Kubernetes. A file with one flipped byte, and a mirror
 // that does not answer, are named. Then the files come from the registry next to the clusters, and another version
-// rolls the machines on the same image.
+// rolls the machines on the same image. The machine of a workload cluster has them by Ignition, from their own URLs.
 func TestMatrixBoot(t *testing.T) {
 	l := newLab(t)
 	l.needBundle(t)
 	cleanBefore(t, l)
 	program, release := newProgram(t), l.newRelease(t, l.dockerMachines(t))
-	up := []string{"up", environmentName, "--bundle", l.bundle}
+	up := []string{"up", environmentName, "--set", "cluster.bootstrap_formats={ignition}"}
 	silent := "http://" + net.JoinHostPort(gateway(t), "9") + "/blobs"
 	for mirror, want := range map[string]string{
 		release.flipped(t, "kubelet"): "install /usr/bin/kubelet: the digest of ",
@@ -24,14 +24,15 @@ func TestMatrixBoot(t *testing.T) {
 			": dial tcp ",
 	} {
 		values := release.values(t, program, release.version, map[string]any{"kubernetes_mirror": mirror})
-		l.endsNaming(t, append(up, "--values", values), "io.x-k8s.kind.cluster="+l.name, want)
+		l.endsNaming(t, append(up, "--bundle", l.bundle, "--values", values), "io.x-k8s.kind.cluster="+l.name, want)
 		has(t, controlPlane(t, l.name), map[string]string{"no kubelet": "test ! -e /usr/bin/kubelet",
 			"nothing half": "test -z \"$(ls -A /usr/bin | grep machineadm)\"",
 			"no manifests": `test -z "$(ls /etc/kubernetes/manifests)"`})
 	}
 	for _, version := range []string{release.version, release.next} {
-		up := []string{"up", environmentName, "--bundle", release.bundleOf(t, l.bundle, version)}
-		if code, _ := l.run(t, append(up, "--values", release.values(t, program, version, nil))...); code != 0 {
+		values := release.values(t, program, version, nil)
+		bundle := release.bundleOf(t, l.bundle, version)
+		if code, _ := l.run(t, append(up, "--bundle", bundle, "--values", values)...); code != 0 {
 			t.Fatalf("up of %s ended with %d", version, code)
 		}
 		l.management(t).managesItself(t)
@@ -54,5 +55,16 @@ func TestMatrixBoot(t *testing.T) {
 			}
 		}
 	}
+	shop := workloadName + "/" + workloadName
+	apply := append([]string{"workload", "apply"}, l.workloadDefinition("--values",
+		release.values(t, program, release.version, nil), "--set", "cluster.bootstrap_format=ignition")...)
+	if code, _ := l.run(t, apply...); code != 0 {
+		t.Fatalf("workload apply ended with %d", code)
+	}
+	l.hasReadyNode(t, shop)
+	hasReport(t, controlPlane(t, workloadName), "")
+	has(t, controlPlane(t, workloadName), map[string]string{"its URLs": "grep -F " + release.address +
+		" /etc/machineadm/machine.yaml"})
+	l.deleteWorkload(t, shop, []string{"--in", l.name})
 	cleanup(t, l)
 }
