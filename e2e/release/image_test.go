@@ -27,7 +27,7 @@ func dist(t *testing.T, folders ...string) (string, imageOptions) {
 		}
 	}
 	return dir, imageOptions{version: "v1.2.3", revision: "abc", created: "2026-01-02T03:04:05Z", roots: roots,
-		output: filepath.Join(dir, "x_image.tar")}
+		output: filepath.Join(dir, "cluster-init_1.2.3_image.tar")}
 }
 
 func TestImage(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -18,17 +19,20 @@ import (
 func newVerify() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify DIST",
-		Short: "Check a finished release: checksums, archives, SBOMs and image",
+		Short: "Check a finished release: checksums, archives, machineadm, SBOMs and image",
 		Args:  cobra.ExactArgs(1),
-		RunE:  func(c *cobra.Command, args []string) error { return verify(c.OutOrStdout(), args[0]) },
+		RunE:  func(c *cobra.Command, args []string) error { return verify(c.Context(), c.OutOrStdout(), args[0]) },
 	}
 }
 
-// platforms are those that are released.
-func platforms() []string { return []string{"linux_amd64", "linux_arm64", "darwin_arm64"} }
+// platforms are those that cluster-init is released for.
+func platforms() []string { return append(linuxPlatforms(), "darwin_arm64") }
+
+// linuxPlatforms are those of the image and of machineadm.
+func linuxPlatforms() []string { return []string{"linux_amd64", "linux_arm64"} }
 
 // verify writes one line for each part that it found good, and stops at the first that is not.
-func verify(w io.Writer, dist string) error {
+func verify(ctx context.Context, w io.Writer, dist string) error {
 	sums, err := readChecksums(dist)
 	if err != nil {
 		return err
@@ -54,7 +58,16 @@ func verify(w io.Writer, dist string) error {
 		return fmt.Errorf("the archive for darwin carries a linux binary %s, the one for linux has %s", mac, linux)
 	}
 	for _, platform := range platforms() {
-		if err := verifySBOM(w, dist, platform, sums, programs[platform].modules); err != nil {
+		if err := verifySBOM(w, dist, "cluster-init", platform, sums, programs[platform].modules); err != nil {
+			return err
+		}
+	}
+	for _, platform := range linuxPlatforms() {
+		modules, err := verifyMachineadm(ctx, w, dist, platform, sums)
+		if err != nil {
+			return err
+		}
+		if err := verifySBOM(w, dist, "machineadm", platform, sums, modules); err != nil {
 			return err
 		}
 	}
@@ -87,16 +100,16 @@ func readChecksums(dist string) (map[string]string, error) {
 	return sums, lines.Err()
 }
 
-// released returns the one file with that ending that the list of checksums names.
-func released(dist, ending string, sums map[string]string) (string, error) {
+// released returns the one file of a program with that ending that the list of checksums names.
+func released(dist, program, ending string, sums map[string]string) (string, error) {
 	var found []string
 	for name := range sums {
-		if strings.HasSuffix(name, ending) {
+		if strings.HasPrefix(name, program+"_") && strings.HasSuffix(name, ending) {
 			found = append(found, name)
 		}
 	}
 	if len(found) != 1 {
-		return "", fmt.Errorf("the list of checksums has %d files *%s, want one", len(found), ending)
+		return "", fmt.Errorf("the list of checksums has %d files %s_*%s, want one", len(found), program, ending)
 	}
 	return filepath.Join(dist, found[0]), nil
 }

@@ -28,7 +28,7 @@ type program struct {
 
 // verifyArchive reads an archive through and checks that what users install is there, for that platform.
 func verifyArchive(w io.Writer, dist, platform string, sums map[string]string) (program, error) {
-	name, err := released(dist, "_"+platform+".tar.gz", sums)
+	name, err := released(dist, "cluster-init", "_"+platform+".tar.gz", sums)
 	if err != nil {
 		return program{}, err
 	}
@@ -59,12 +59,7 @@ func verifyArchive(w io.Writer, dist, platform string, sums map[string]string) (
 	if err != nil {
 		return program{}, fmt.Errorf("%s: cluster-init: %w", name, err)
 	}
-	for _, module := range info.Deps {
-		if module.Replace != nil {
-			module = module.Replace
-		}
-		found.modules = append(found.modules, module.Path+"@"+module.Version)
-	}
+	found.modules = modulesOf(info)
 	fmt.Fprintf(w, "archive    %s: %d files, %d modules\n", path.Base(name), len(files), len(found.modules))
 	return found, nil
 }
@@ -116,6 +111,18 @@ func platformOf(content []byte, platform string) (*debug.BuildInfo, error) {
 		}
 	}
 	return info, nil
+}
+
+// modulesOf returns path@version of everything that a program was built with.
+func modulesOf(info *debug.BuildInfo) []string {
+	var modules []string
+	for _, module := range info.Deps {
+		if module.Replace != nil {
+			module = module.Replace
+		}
+		modules = append(modules, module.Path+"@"+module.Version)
+	}
+	return modules
 }
 
 func hexSum(content []byte) string {

@@ -19,7 +19,7 @@ import (
 
 // verifyImage checks that the image is valid, and has for each platform the binary of that platform's archive.
 func verifyImage(w io.Writer, dist string, sums map[string]string, programs map[string]program) error {
-	name, err := released(dist, "_image.tar", sums)
+	name, err := released(dist, "cluster-init", "_image.tar", sums)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func verifyImage(w io.Writer, dist string, sums map[string]string, programs map[
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}
-	for _, platform := range []string{"linux_amd64", "linux_arm64"} {
+	for _, platform := range linuxPlatforms() {
 		image, ok := images[platform]
 		if !ok {
 			return fmt.Errorf("%s has no image for %s", name, platform)

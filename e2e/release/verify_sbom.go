@@ -9,8 +9,8 @@ import (
 )
 
 // verifySBOM checks that the CycloneDX document of a binary names each module that the binary was built with.
-func verifySBOM(w io.Writer, dist, platform string, sums map[string]string, modules []string) error {
-	name, err := released(dist, "_"+platform+".sbom.json", sums)
+func verifySBOM(w io.Writer, dist, program, platform string, sums map[string]string, modules []string) error {
+	name, err := released(dist, program, "_"+platform+".sbom.json", sums)
 	if err != nil {
 		return err
 	}

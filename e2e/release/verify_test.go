@@ -23,7 +23,7 @@ func TestVerifyRefuses(t *testing.T) {
 		"a file that is gone": {map[string]string{"x_checksums.txt": strings.Repeat("0", 64) + "  a\n"},
 			"no such file"},
 		"a list that is broken": {map[string]string{"x_checksums.txt": "a\n"}, "is not a checksum and a name"},
-		"an archive missing":    {map[string]string{"x_checksums.txt": ""}, "0 files *_linux_amd64.tar.gz"},
+		"an archive missing":    {map[string]string{"x_checksums.txt": ""}, "0 files cluster-init_*_linux_amd64.tar.gz"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -32,7 +32,7 @@ func TestVerifyRefuses(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := verify(io.Discard, dir); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if err := verify(t.Context(), io.Discard, dir); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want one with %q", err, tc.want)
 			}
 		})
@@ -41,16 +41,16 @@ func TestVerifyRefuses(t *testing.T) {
 
 func TestVerifySBOM(t *testing.T) {
 	dir := t.TempDir()
-	const name = "x_linux_amd64.sbom.json"
+	const name = "cluster-init_1_linux_amd64.sbom.json"
 	content := `{"bomFormat":"CycloneDX","specVersion":"1.6","components":[{"name":"example.org/a","version":"v1"}]}`
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sums := map[string]string{name: ""}
-	if err := verifySBOM(io.Discard, dir, "linux_amd64", sums, []string{"example.org/a@v1"}); err != nil {
+	sums := map[string]string{name: "", "machineadm_1_linux_amd64.sbom.json": ""}
+	if err := verifySBOM(io.Discard, dir, "cluster-init", "linux_amd64", sums, []string{"example.org/a@v1"}); err != nil {
 		t.Error(err)
 	}
-	if err := verifySBOM(io.Discard, dir, "linux_amd64", sums,
+	if err := verifySBOM(io.Discard, dir, "cluster-init", "linux_amd64", sums,
 		[]string{"example.org/a@v1", "example.org/b@v1"}); err == nil {
 		t.Error("a module that is in the binary only is not missed")
 	}
