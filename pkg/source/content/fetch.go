@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -48,6 +49,10 @@ type HTTPFetcher struct {
 	CacheDir string
 	// Timeout bounds one attempt; zero means a minute.
 	Timeout time.Duration
+	// AnyForm passes files of any form but web pages when no digest is pinned: the caller compares the digest.
+	AnyForm bool
+	// Limit bounds a file in bytes; zero means 32 MiB.
+	Limit int64
 	// Backoff is the wait before the second attempt, doubled before the third; zero means a second.
 	Backoff time.Duration
 }
@@ -136,7 +141,7 @@ func (f *HTTPFetcher) get(ctx context.Context, address string) ([]byte, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, &oci.StatusError{Code: resp.StatusCode}
 	}
-	return oci.ReadAnswer(resp.Body, maxManifest)
+	return oci.ReadAnswer(resp.Body, cmp.Or(f.Limit, maxManifest))
 }
 
 // cacheFile is where an answer is cached, or "": addresses of the latest release change their content.

@@ -25,14 +25,22 @@ const (
 // wellFormed reports whether data has the format that address names: an archive by its extension, else Kubernetes
 // objects. It recognizes other content, such as a login page. It does not recognize a tampered object.
 func wellFormed(address string, data []byte) error {
-	if isPage(data) {
-		return errors.New("the answer is a web page")
+	if err := noPage(data); err != nil {
+		return err
 	}
 	if u, err := url.Parse(address); err == nil && (strings.HasSuffix(u.Path, ".tar.gz") ||
 		strings.HasSuffix(u.Path, ".tgz")) {
 		return isArchive(data)
 	}
 	return areObjects(data)
+}
+
+// noPage reports whether data is something else than a web page.
+func noPage(data []byte) error {
+	if isPage(data) {
+		return errors.New("the answer is a web page")
+	}
+	return nil
 }
 
 // isPage recognizes HTML and XML, with or without a byte order mark: no manifest and no archive begins so.

@@ -20,6 +20,9 @@ func (f *HTTPFetcher) Unpinned(urls []string) []string { return f.Sums.Unpinned(
 // verify compares data with its digest or, if none is pinned, with its format. The error is a fault SourceUnreadable.
 func (f *HTTPFetcher) verify(address string, data []byte) error {
 	want := f.Sums[address]
+	if want == "" && f.AnyForm {
+		return fault.Wrap(noPage(data), fault.SourceUnreadable, hintAnswered)
+	}
 	if want == "" {
 		return fault.Wrap(wellFormed(address, data), fault.SourceUnreadable, hintAnswered)
 	}
