@@ -185,7 +185,7 @@ release:
 	$(REMOTE) $(GO) tool -modfile=e2e/release/tools/go.mod goreleaser release --clean --parallelism 1 $(if $(PUBLISH),,--snapshot) $(if $(SIGN),,--skip=sign)
 	$(GO) run ./e2e/release verify dist
 
-## sums: write the digests of the components' release files; needs internet
+## sums: write digests of release files, and the files of Kubernetes; needs internet
 sums:
 	$(GO) run ./e2e/release sums
 

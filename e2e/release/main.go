@@ -1,6 +1,6 @@
 // Command release makes what goreleaser does not make by itself, from the hooks in .goreleaser.yaml: man pages and
 // completions, and the container image. "release verify" reads a finished release and checks it. "release sums" pins
-// the release files that the components name.
+// the release files that the components name, and the files of Kubernetes for stock images.
 package main
 
 import (

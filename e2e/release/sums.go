@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,14 +15,25 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
+const (
+	maxProgram     = 256 << 20 // bytes, far above the largest program
+	programTimeout = 10 * time.Minute
+)
+
 func newSums() *cobra.Command {
 	return &cobra.Command{
 		Use:   "sums [FOLDER]",
-		Short: "Pin the release files that the components of FOLDER, a repository with content, name",
-		Long: `Fetch each release file that a kustomization below FOLDER/kustomize-components names, and Flux's, and write their SHA-256
-digests to FOLDER/kustomize-components/sums.txt. A file that is pinned already must still have its digest: if its release was
-changed for a good reason, remove its line first. Compare new digests with those that the publishers state before you commit them.
-This needs internet.`,
+		Short: "Pin release files of components, and the files of Kubernetes for stock images",
+		Long: `FOLDER is a repository with content. Fetch each release file that a kustomization below
+FOLDER/kustomize-components names, and Flux's. Write their SHA-256 digests to FOLDER/kustomize-components/sums.txt.
+Compare new digests with those that the publishers state before you commit them.
+
+Then fetch the files that machineadm installs on a stock image, for the chart's default version of Kubernetes. Write
+their addresses and digests to FOLDER/charts/telco-cloud-init/kubernetes-files.json. A file is refused unless its
+publisher states the same digest. Other versions in that file stay.
+
+A file that is pinned already must still have its digest: if its release was changed for a good reason, remove its
+digest first. This needs internet.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			root := "."
@@ -35,7 +47,13 @@ This needs internet.`,
 			// Without the user's cache: what is pinned is what the publisher serves now.
 			fetcher := content.NewHTTPFetcher(content.Proxies{}, pinned)
 			fetcher.CacheDir = ""
-			return writeSums(c.Context(), root, fetcher)
+			if err := writeSums(c.Context(), root, fetcher); err != nil {
+				return err
+			}
+			programs := content.NewHTTPFetcher(content.Proxies{}, nil)
+			programs.CacheDir, programs.AnyForm = "", true
+			programs.Limit, programs.Timeout = maxProgram, programTimeout
+			return writeKubernetesFiles(c.Context(), root, programs)
 		},
 	}
 }

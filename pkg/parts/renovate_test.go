@@ -53,7 +53,7 @@ func TestRenovateKnowsThePins(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"kubernetes/kubernetes", "rancher/rke2", "fluxcd/flux2",
-		"cluster-init/cluster-init"} {
+		"kubernetes-sigs/cri-tools", "containernetworking/plugins", "cluster-init/cluster-init"} {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(pins)),
 			func(pin string) bool { return strings.HasPrefix(pin, name+" ") }) {
 			t.Errorf("no custom manager finds %s", name)
