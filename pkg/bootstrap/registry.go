@@ -76,7 +76,7 @@ func (r Registry) publishPrograms(ctx context.Context, target oci.Target, report
 	if err := content.PublishPrograms(ctx, target, r.Programs, info.Architecture); err != nil {
 		return err
 	}
-	report.Progress("published %d files of Kubernetes %s, that machines install", len(r.Programs.Files),
+	report.Progress("published %d files of Kubernetes %s for machines", len(r.Programs.Files),
 		r.Programs.Version)
 	return nil
 }
