@@ -73,11 +73,12 @@ func (r Registry) publishPrograms(ctx context.Context, target oci.Target, report
 	if err != nil {
 		return err
 	}
-	if err := content.PublishPrograms(ctx, target, r.Programs, info.Architecture); err != nil {
+	programs := r.Programs
+	programs.Fetching = func(path string) { report.Progress("fetching %s for machines", path) }
+	if err := content.PublishPrograms(ctx, target, programs, info.Architecture); err != nil {
 		return err
 	}
-	report.Progress("published %d files of Kubernetes %s for machines", len(r.Programs.Files),
-		r.Programs.Version)
+	report.Progress("published %d files of Kubernetes for machines", len(programs.Files))
 	return nil
 }
 

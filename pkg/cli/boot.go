@@ -14,7 +14,7 @@ func programsOf(env *environment.Environment) (content.Programs, error) {
 	if err != nil || len(files) == 0 {
 		return content.Programs{}, err
 	}
-	programs := content.Programs{Version: env.KubernetesVersion(), Files: files}
+	programs := content.Programs{Files: files}
 	if p := proxies(env); p.HTTP != "" || p.HTTPS != "" {
 		programs.Proxy = &machineadm.Proxy{HTTP: p.HTTP, HTTPS: p.HTTPS, NoProxy: p.No}
 	}
@@ -22,10 +22,11 @@ func programsOf(env *environment.Environment) (content.Programs, error) {
 }
 
 // withProgramsBeside returns the environment whose machines find the files that they install in the registry next to
-// the clusters. It stays as it is if they install none, do not reach that registry, or the values name another place.
+// the clusters. It stays as it is if up makes no such machines, if they do not reach that registry, or if the values
+// name another place.
 func withProgramsBeside(env *environment.Environment) (*environment.Environment, error) {
 	cluster := env.Spec().Cluster
-	if cluster.KubernetesSource != "boot" || cluster.KubernetesMirror != "" {
+	if cluster.KubernetesSource != "boot" || cluster.KubernetesMirror != "" || env.Installed() {
 		return env, nil
 	}
 	makes, err := known.Of(env, nil)
@@ -42,7 +43,7 @@ func withProgramsBeside(env *environment.Environment) (*environment.Environment,
 // programsFor returns the files that the registry next to the clusters must serve.
 func programsFor(env *environment.Environment) (content.Programs, error) {
 	address, err := programsBeside(env.ClusterName())
-	if err != nil || env.Spec().Cluster.KubernetesMirror != address {
+	if err != nil || env.Spec().Cluster.KubernetesMirror != address || env.Installed() {
 		return content.Programs{}, err
 	}
 	return programsOf(env)

@@ -35,10 +35,12 @@ func TestFilesBesideTheClusters(t *testing.T) {
 		"a mirror of the user": {"kubeadm-capd", "cluster.kubernetes_mirror=" + other, other, 0},
 		"in the image":         {"kubeadm-capd", "cluster.kubernetes_source=image", "", 0},
 		"OpenStack":            {"kubeadm-capo", "", "", 0},
+		"install":              {"kubeadm-capd", "", "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			options := environment.Options{Name: test.environment, Content: clusterinit.Content(),
-				ValuesFiles: []string{values}, NamesOnly: test.environment != "kubeadm-capd"}
+				ValuesFiles: []string{values}, NamesOnly: test.environment != "kubeadm-capd",
+				Installed: name == "install"}
 			if test.set != "" {
 				options.Sets = []string{test.set}
 			}

@@ -156,6 +156,9 @@ func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink
 		return nil, err
 	}
 	programs, err := programsFor(env)
+	if err == nil {
+		err = o.checkRegistryBinary(programs)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -97,6 +97,9 @@ func (o *renderOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	if env, err = withProgramsBeside(env); err != nil {
+		return err
+	}
 	var tree content.Tree // a graph needs no manifests
 	if o.graph == "" {
 		if tree, err = options.Tree(ctx); err != nil {

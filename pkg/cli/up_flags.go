@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/source"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // The range of timeouts, besides 0.
@@ -47,10 +48,6 @@ func (o *buildOptions) check() error {
 				"--bootstrap-kubeconfig.",
 				"%s is given, but the bootstrap cluster is that of --bootstrap-kubeconfig", ignored.flag)
 		}
-	}
-	if o.registryBinary != "" && o.bundle == "" && source.Kind(o.kind) != source.Embedded {
-		refuse("Leave --registry-binary out: only --source embedded and --bundle need a registry.",
-			"--registry-binary is given, but no registry is started: the source is %s", o.kind)
 	}
 	for _, file := range []struct{ flag, path, hint string }{
 		{"--registry-binary", o.registryBinary, "Name a static linux binary of cluster-init."},
@@ -197,4 +194,14 @@ func checkKubeconfig(path, cluster string) error {
 	return fault.New(fault.Usage, fmt.Sprintf("write --kubeconfig: %s exists and is not the kubeconfig of the cluster "+
 		"%s alone", path, cluster),
 		"Give --kubeconfig a new file. kubectl reads several: export KUBECONFIG=FILE1:FILE2.")
+}
+
+// checkRegistryBinary refuses a binary for a registry that is not started.
+func (o *buildOptions) checkRegistryBinary(programs content.Programs) error {
+	if o.registryBinary == "" || o.bundle != "" || source.Kind(o.kind) == source.Embedded || len(programs.Files) > 0 {
+		return nil
+	}
+	return fault.New(fault.Usage, "--registry-binary is given, but no registry is started: the source is "+o.kind,
+		"Leave --registry-binary out: only --source embedded, --bundle and machines that install Kubernetes need a "+
+			"registry.")
 }

@@ -79,11 +79,13 @@ func runsMachineadmFirst(t *testing.T, name, kind string, spec map[string]any) {
 	t.Helper()
 	files := contentOfFiles(spec)
 	shim := map[bool]string{false: "/usr/local/sbin/kubeadm", true: "/opt/machineadm/bin/kubeadm"}[name == "kubeadm-capa"]
-	want := map[string]string{"/etc/machineadm/start": "telco-cloud-init-machineadm",
-		"/etc/machineadm/machine.yaml": "telco-cloud-init-machineadm"}
-	for path, secret := range want {
-		if files[path] != secret {
-			t.Errorf("%s has %q at %s, want the Secret %s", kind, files[path], path, secret)
+	role := "worker"
+	if strings.HasSuffix(kind, "ControlPlane") {
+		role = "control-plane"
+	}
+	for _, path := range []string{"/etc/machineadm/start", "/etc/machineadm/machine.yaml"} {
+		if !strings.HasPrefix(files[path], "telco-cloud-init-machineadm-"+role+"-") {
+			t.Errorf("%s has %q at %s, want the Secret of role %s", kind, files[path], path, role)
 		}
 	}
 	if has := strings.Contains(files[shim], "exec /opt/machineadm/bin/machineadm kubeadm"); has == strings.HasPrefix(
@@ -174,7 +176,7 @@ func TestWhatMachineadmReplaces(t *testing.T) {
 func startScript(t *testing.T, env *environment.Environment) string {
 	t.Helper()
 	for _, o := range rendered(t, env) {
-		if o.GetName() == "telco-cloud-init-machineadm" {
+		if strings.HasPrefix(o.GetName(), "telco-cloud-init-machineadm-") {
 			text, _, _ := unstructured.NestedString(o.Object, "stringData", "start")
 			script, err := base64.StdEncoding.DecodeString(text)
 			if err != nil {

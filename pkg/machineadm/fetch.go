@@ -24,7 +24,8 @@ const (
 	// leastAttempts are made also if the first one takes longer.
 	leastAttempts = 3
 	connectTime   = 10 * time.Second // and as much again for TLS
-	maxFile       = 1 << 30          // bytes
+	idleTime      = 30 * time.Second
+	maxFile       = 1 << 30 // bytes
 )
 
 // ErrDigest is that of a file that has another digest than it must.
@@ -37,6 +38,8 @@ type Fetcher struct {
 	// Patience is how long a fetch that fails is repeated, and Delay the time between two of them. Zero means the
 	// default.
 	Patience, Delay time.Duration
+	// Idle is how long a server may send nothing. Zero means 30 s.
+	Idle time.Duration
 }
 
 // client returns the client for a Config.
@@ -86,6 +89,9 @@ func (f Fetcher) Fetch(ctx context.Context, proxy *Proxy, source Source, folder 
 
 // try makes one request.
 func (f Fetcher) try(ctx context.Context, client *http.Client, address, folder string) (path, sum string, err error) {
+	idle := cmp.Or(f.Idle, idleTime)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return "", "", errors.New("the address is not a URL")
@@ -107,7 +113,13 @@ func (f Fetcher) try(ctx context.Context, client *http.Client, address, folder s
 		return "", "", err
 	}
 	hash := sha256.New()
-	count, err := io.Copy(io.MultiWriter(file, hash), io.LimitReader(response.Body, maxFile+1))
+	stalled := time.AfterFunc(idle, func() { cancel(fmt.Errorf("no byte came for %s", idle)) })
+	defer stalled.Stop()
+	body := watchedReader{response.Body, func() { stalled.Reset(idle) }}
+	count, err := io.Copy(io.MultiWriter(file, hash), io.LimitReader(body, maxFile+1))
+	if err != nil && context.Cause(ctx) != nil {
+		err = context.Cause(ctx)
+	}
 	if err == nil && count > maxFile {
 		err = fmt.Errorf("%s has more than %d bytes", withoutLogin(address), maxFile)
 	}
@@ -115,6 +127,21 @@ func (f Fetcher) try(ctx context.Context, client *http.Client, address, folder s
 		return "", "", errors.Join(fmt.Errorf("fetch %s: %w", withoutLogin(address), err), os.Remove(file.Name()))
 	}
 	return file.Name(), hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// watchedReader calls read after each successful Read.
+type watchedReader struct {
+	io.Reader
+	read func()
+}
+
+// Read reads.
+func (r watchedReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if n > 0 {
+		r.read()
+	}
+	return n, err
 }
 
 // withoutLogin returns an address without a user and a password.

@@ -56,6 +56,13 @@ func (h Host) checkImage(c Config) error {
 	return h.checkPlaces(c)
 }
 
+// isSameFile reports whether two places are one: /bin is often a link to /usr/bin.
+func (h Host) isSameFile(place, other string) bool {
+	first, err := os.Stat(h.at(place))
+	second, otherErr := os.Stat(h.at(other))
+	return place == other || err == nil && otherErr == nil && os.SameFile(first, second)
+}
+
 // checkPlaces refuses programs of the image in other places than those of the files to be installed: units and the PATH
 // would start them.
 func (h Host) checkPlaces(c Config) error {
@@ -65,7 +72,8 @@ func (h Host) checkPlaces(c Config) error {
 	for _, file := range c.Kubernetes.Files {
 		for _, folder := range h.programFolders() {
 			place := path.Join(folder, path.Base(file.Path))
-			if !file.Archive && place != file.Path && !slices.Contains(shims, place) && isProgram(h.at(place)) {
+			if !file.Archive && !h.isSameFile(place, file.Path) && !slices.Contains(shims, place) &&
+				isProgram(h.at(place)) {
 				return fmt.Errorf("it has %s, and machineadm installs %s", place, file.Path)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -176,6 +177,67 @@ func TestInstallWaitsForTheServer(t *testing.T) {
 	m.Host.Fetcher.Patience = 20 * time.Second
 	if _, err := m.Prepare(t.Context()); err != nil || s.asked != 4 {
 		t.Errorf("%v after %d requests", err, s.asked)
+	}
+}
+
+// A server that stops in the middle of a file is asked again.
+func TestFetchFromAServerThatStops(t *testing.T) {
+	var asked atomic.Int32
+	ended := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		first := asked.Add(1) == 1
+		_, _ = w.Write([]byte("kube"))
+		if first {
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-r.Context().Done():
+			case <-ended:
+			}
+			return
+		}
+		_, _ = w.Write([]byte("adm"))
+	}))
+	defer server.Close()
+	defer close(ended)
+	fetcher := machineadm.Fetcher{Idle: 50 * time.Millisecond, Delay: time.Millisecond}
+	source := machineadm.Source{URL: server.URL, SHA256: digestOf("kubeadm")}
+	if _, err := fetcher.Fetch(t.Context(), nil, source, t.TempDir()); err != nil || asked.Load() != 2 {
+		t.Errorf("%v after %d requests", err, asked.Load())
+	}
+}
+
+// A program of another release than the wanted one is named.
+func TestInstalledVersions(t *testing.T) {
+	for program, want := range map[string]string{
+		"kubeadm": "compare the version of kubeadm: what was installed is v1.36.3, want v1.36.4",
+		"kubelet": "compare the version of the kubelet: what was installed is v1.36.3, want v1.36.4"} {
+		archive := archiveOf(t, tar.Header{Name: "bridge", Typeflag: tar.TypeReg}, "cni")
+		s := &server{files: map[string]string{"/kubeadm": "kubeadm", "/cni.tgz": archive}}
+		m := stockMachine(t, s, digestOf("kubeadm"), digestOf(archive))
+		run := m.Host.Run
+		m.Host.Run = func(ctx context.Context, name string, args ...string) (string, error) {
+			if filepath.Base(name) == program {
+				return "Kubernetes v1.36.3\n", nil
+			}
+			return run(ctx, name, args...)
+		}
+		if _, err := m.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// /bin is a link to /usr/bin in most images: a program there is in its place.
+func TestInstallWhereTheImageHasIt(t *testing.T) {
+	archive := archiveOf(t, tar.Header{Name: "bridge", Typeflag: tar.TypeReg}, "cni")
+	s := &server{files: map[string]string{"/kubeadm": "kubeadm", "/cni.tgz": archive}}
+	m := stockMachine(t, s, digestOf("kubeadm"), digestOf(archive))
+	m.put(t, "opt/bin/kubeadm", "another", 0o755)
+	if err := os.Symlink(filepath.Join(m.root, "opt/bin/kubeadm"), filepath.Join(m.root, "bin/kubeadm")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Prepare(t.Context()); err != nil || m.content(t, "opt/bin/kubeadm") != "kubeadm" {
+		t.Error(err)
 	}
 }
 

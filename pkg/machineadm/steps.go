@@ -45,11 +45,7 @@ func (h Host) steps(c Config) []step {
 	list = append(list, h.installSteps(c)...)
 	list = append(list, h.unitSteps(c)...)
 	list = append(list, h.containerdSteps(c)...)
-	if c.Kubernetes != nil {
-		list = append(list, step{name: "compare the version of kubeadm", run: func(ctx context.Context) error {
-			return h.compareVersion(ctx, c.Kubernetes.Version)
-		}})
-	}
+	list = append(list, h.versionSteps(c)...)
 	for _, file := range c.Files {
 		list = append(list, step{name: "write " + file.Path, run: func(context.Context) error {
 			mode, err := file.mode()
@@ -65,26 +61,6 @@ func (h Host) steps(c Config) []step {
 		}})
 	}
 	return list
-}
-
-// compareVersion compares the kubeadm of the image with the wanted version. What a distribution appends does not count.
-func (h Host) compareVersion(ctx context.Context, wanted string) error {
-	kubeadm, err := h.findKubeadm("")
-	if err != nil {
-		return err
-	}
-	output, err := h.output(ctx, kubeadm, "version", "--output=short")
-	if err != nil {
-		return err
-	}
-	found := lastLine(output)
-	if i := strings.IndexAny(found, "-+"); i > 0 {
-		found = found[:i]
-	}
-	if found != wanted {
-		return fmt.Errorf("the image has %s, want %s", found, wanted)
-	}
-	return nil
 }
 
 // loadModule loads a module that the kernel does not have yet. A container has no modules of its own, and often no

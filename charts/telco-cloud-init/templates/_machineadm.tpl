@@ -5,13 +5,15 @@
 {{- if (.Values.cluster.machineadm | default dict).enabled -}}true{{- end -}}
 {{- end -}}
 
-{{- define "telco-cloud-init.machineadmSecret" -}}
-{{- include "telco-cloud-init.called" (dict "root" . "name" "telco-cloud-init-machineadm") -}}
+{{/* The role of machines that .kind makes. */}}
+{{- define "telco-cloud-init.machineadmRole" -}}
+{{- ternary "control-plane" "worker" (eq .kind (include "telco-cloud-init.controlPlaneKind" .root)) -}}
 {{- end -}}
 
-{{/* The key of the configuration of machines that .kind makes. */}}
-{{- define "telco-cloud-init.machineadmKey" -}}
-{{- ternary "control-plane.yaml" "worker.yaml" (eq .kind (include "telco-cloud-init.controlPlaneKind" .root)) -}}
+{{/* The Secret of machines that .kind makes. Its name has the digest: a machine of a former template gets the former configuration. */}}
+{{- define "telco-cloud-init.machineadmSecret" -}}
+{{- $name := include "telco-cloud-init.called" (dict "root" .root "name" "telco-cloud-init-machineadm") -}}
+{{- printf "%s-%s-%s" $name (include "telco-cloud-init.machineadmRole" .) (include "telco-cloud-init.machineadmDigest" .) -}}
 {{- end -}}
 
 {{/* The MachineConfig of machines that .kind makes, as JSON. */}}
@@ -67,7 +69,8 @@
 {{- toJson $config -}}
 {{- end -}}
 
-{{/* What identifies it and the binary, without the logins of proxies; empty when machineadm is not enabled. */}}
+{{/* What identifies it and the binary, without the logins of proxies; empty when machineadm is not enabled. The places of files count: `up` replaces
+     a first machine that could not fetch one when its template changes. */}}
 {{- define "telco-cloud-init.machineadmDigest" -}}
 {{- if include "telco-cloud-init.machineadm" .root -}}
 {{- $config := include "telco-cloud-init.machineConfig" . | fromJson -}}
@@ -83,12 +86,12 @@
 {{/* {files, commands} as JSON that machines of .kind have first. The command names the configuration, so that machines are replaced when it changes. */}}
 {{- define "telco-cloud-init.machineadmMachine" -}}
 {{- with include "telco-cloud-init.machineadmDigest" . -}}
-{{- $secret := include "telco-cloud-init.machineadmSecret" $.root -}}
+{{- $secret := include "telco-cloud-init.machineadmSecret" $ -}}
 {{- $files := list
   (dict "path" "/etc/machineadm/start" "owner" "root:root" "permissions" "0700" "encoding" "base64"
     "contentFrom" (dict "secret" (dict "name" $secret "key" "start")))
   (dict "path" "/etc/machineadm/machine.yaml" "owner" "root:root" "permissions" "0600" "encoding" "base64"
-    "contentFrom" (dict "secret" (dict "name" $secret "key" (include "telco-cloud-init.machineadmKey" $)))) -}}
+    "contentFrom" (dict "secret" (dict "name" $secret "key" (printf "%s.yaml" (include "telco-cloud-init.machineadmRole" $))))) -}}
 {{- $commands := list -}}
 {{- if eq $.root.Values.cluster.bootstrap_provider "kubeadm" -}}
 {{- /* Flatcar's /usr is read-only; in the script of Ignition's kubeadm.service a variable stays for the commands after it. */ -}}
@@ -201,7 +204,7 @@ exec "$program" prepare
 {{- $args := dict "root" $ "kind" $kind -}}
 {{- $size := include "telco-cloud-init.machineConfig" $args | len -}}
 {{- if and $limit (gt $size $limit) -}}
-{{- printf "values/invalid: cluster.machineadm: %s has %d bytes, and the user data of a machine of %s has room for %d\nhint: Make the files of cluster.kubernetes, cluster.trusted_cas or cluster.machineadm.static_pods shorter.\n" (include "telco-cloud-init.machineadmKey" $args) $size $.Values.cluster.infra_provider $limit -}}
+{{- printf "values/invalid: cluster.machineadm: %s.yaml has %d bytes, and the user data of a machine of %s has room for %d\nhint: Make the files of cluster.kubernetes, cluster.trusted_cas or cluster.machineadm.static_pods shorter.\n" (include "telco-cloud-init.machineadmRole" $args) $size $.Values.cluster.infra_provider $limit -}}
 {{- end -}}
 {{- end -}}
 {{- if and (eq .Values.cluster.bootstrap_provider "rke2") (or $settings.static_pods $settings.cgroup_driver) -}}

@@ -8,6 +8,7 @@
 {{- range $cluster.registry_mirrors -}}
 {{- $addresses = append $addresses (urlParse .url).hostname -}}
 {{- end -}}
+{{- with $cluster.kubernetes_mirror -}}{{- $addresses = append $addresses (urlParse .).hostname -}}{{- end -}}
 {{- $provider := include "telco-cloud-init.provider" (dict "root" . "template" "noProxy" "context" .) -}}
 {{- $trimmed := list -}}
 {{- range concat $addresses (splitList "," $provider) -}}{{- $trimmed = append $trimmed (trim .) -}}{{- end -}}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"slices"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -20,37 +19,40 @@ const (
 	programsContent = "application/octet-stream"
 )
 
-// Programs are the files of a version of Kubernetes that machines install when they boot.
+// Programs are the files of Kubernetes that machines install when they boot.
 type Programs struct {
-	Version string
 	Files   []machineadm.KubernetesFile
 	Proxy   *machineadm.Proxy // of the computer that publishes them; nil means none
 	Fetcher machineadm.Fetcher
+	// Fetching, if any, is called with the path of each file that is fetched.
+	Fetching func(path string)
 }
+
+// hintNotFetched is the hint for a file that cannot be fetched.
+const hintNotFetched = "Check the address, and that this machine reaches it, through the proxies of the environment. " +
+	"A bundle does not have these files: without internet access, serve them yourself, or give " +
+	"cluster.kubernetes_mirror."
 
 // PublishPrograms pushes programs, each as an artifact of its own, into one repository below the target. Machines fetch
 // them from there by digest: see ProgramsAddress. It does not fetch what is there already. An empty arch means all
-// architectures. A file that cannot be fetched is a fault SourceUnreadable.
+// architectures; a file without a source for another one is a fault ValuesInvalid, and a file that cannot be fetched a
+// fault SourceUnreadable.
 func PublishPrograms(ctx context.Context, target oci.Target, p Programs, arch string) error {
 	folder, err := os.MkdirTemp("", "cluster-init-programs-")
 	if err != nil {
 		return fmt.Errorf("publish the files of Kubernetes: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	for i, file := range p.Files {
+	for _, file := range p.Files {
+		if _, has := file.Sources[arch]; arch != "" && !has {
+			return fault.New(fault.ValuesInvalid, fmt.Sprintf("%s has no source for %s, the architecture of the machines",
+				file.Path, arch), "Give it in cluster.kubernetes_files.")
+		}
 		for _, of := range slices.Sorted(maps.Keys(file.Sources)) {
 			if arch != "" && of != arch {
 				continue
 			}
-			tag := fmt.Sprintf("%s-%d-%s-%s", p.Version, i, path.Base(file.Path), of)
-			source := file.Sources[of]
-			there, err := target.HasLayer(ctx, programsPath, tag, "sha256:"+source.SHA256)
-			if err == nil && !there {
-				err = publishProgram(ctx, target, tag, source, func() (string, error) {
-					return p.Fetcher.Fetch(ctx, p.Proxy, source, folder)
-				})
-			}
-			if err != nil {
+			if err := publishProgram(ctx, target, p, file.Path, file.Sources[of], folder); err != nil {
 				return fmt.Errorf("publish %s: %w", file.Path, err)
 			}
 		}
@@ -58,15 +60,23 @@ func PublishPrograms(ctx context.Context, target oci.Target, p Programs, arch st
 	return nil
 }
 
-// publishProgram pushes what fetch returns the path of.
-func publishProgram(ctx context.Context, target oci.Target, tag string, source machineadm.Source,
-	fetch func() (string, error)) error {
-	fetched, err := fetch()
+// publishProgram pushes a file unless the registry has it. folder is for what it fetches.
+func publishProgram(ctx context.Context, target oci.Target, p Programs, path string, source machineadm.Source,
+	folder string) error {
+	tag := "sha256-" + source.SHA256
+	there, err := target.HasLayer(ctx, programsPath, tag, "sha256:"+source.SHA256)
+	if err != nil || there {
+		return err
+	}
+	if p.Fetching != nil {
+		p.Fetching(path)
+	}
+	fetched, err := p.Fetcher.Fetch(ctx, p.Proxy, source, folder)
 	if errors.Is(err, machineadm.ErrDigest) {
 		return fault.Wrap(err, fault.SourceUnreadable, hintChanged)
 	}
 	if err != nil {
-		return oci.Unreadable(err)
+		return fault.Retryable(err, fault.SourceUnreadable, hintNotFetched)
 	}
 	content, err := os.ReadFile(fetched)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,16 +32,22 @@ func TestPublishPrograms(t *testing.T) {
 	}
 	r := distribution.Start(t)
 	fetcher := machineadm.Fetcher{Patience: time.Millisecond, Delay: time.Millisecond}
-	programs := Programs{Version: "v1.36.4", Files: files, Fetcher: fetcher}
+	programs := Programs{Files: files, Fetcher: fetcher}
 	address, err := ProgramsAddress(r.Host, true)
 	if err != nil || address != "http://"+r.Host+"/v2/cluster-init/kubernetes/blobs" {
 		t.Fatalf("%s, %v", address, err)
 	}
 	publish := func(arch string) error { return PublishPrograms(t.Context(), target(r), programs, arch) }
-	if err := errors.Join(publish("arm64"), publish("amd64")); err != nil {
+	err = publish("arm64")
+	const lacks = "/opt/cni/bin has no source for arm64"
+	if fault.CodeOf(err) != fault.ValuesInvalid || !strings.Contains(err.Error(), lacks) {
+		t.Errorf("%v, want %s", err, lacks)
+	}
+	if err := errors.Join(publish("amd64"), publish("")); err != nil {
 		t.Fatal(err)
 	}
 	origin.Close()
+	slices.Reverse(programs.Files)
 	if err := publish(""); err != nil { // what is there is not fetched again
 		t.Error(err)
 	}
@@ -52,9 +59,11 @@ func TestPublishPrograms(t *testing.T) {
 			}
 		}
 	}
-	programs.Version = "v1.36.5"
+	added := source("/d")
+	programs.Files = append(programs.Files, machineadm.KubernetesFile{Path: "/usr/local/bin/kubelet",
+		Sources: map[string]machineadm.Source{"amd64": added}})
 	err = publish("")
-	const want = "publish /usr/local/bin/kubeadm: fetch http"
+	const want = "publish /usr/local/bin/kubelet: fetch http"
 	if fault.CodeOf(err) != fault.SourceUnreadable || !strings.Contains(err.Error(), want) {
 		t.Errorf("without its origin: %v", err)
 	}
@@ -67,7 +76,7 @@ func TestPublishProgramsWithAnotherDigest(t *testing.T) {
 	}))
 	defer origin.Close()
 	r := distribution.Start(t)
-	programs := Programs{Version: "v1.36.4", Files: []machineadm.KubernetesFile{{Path: "/usr/local/bin/kubeadm",
+	programs := Programs{Files: []machineadm.KubernetesFile{{Path: "/usr/local/bin/kubeadm",
 		Sources: map[string]machineadm.Source{"amd64": {URL: origin.URL, SHA256: strings.Repeat("0", 64)}}}}}
 	err := PublishPrograms(t.Context(), target(r), programs, "")
 	const want = "publish /usr/local/bin/kubeadm: the digest of http"
