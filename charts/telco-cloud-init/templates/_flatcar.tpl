@@ -7,3 +7,16 @@
 {{- define "telco-cloud-init.flatcarCommands" -}}
 {{- list "(umask 077 && envsubst < /etc/kubeadm.yml > /etc/kubeadm.yml.tmp)" "mv /etc/kubeadm.yml.tmp /etc/kubeadm.yml" | toJson -}}
 {{- end -}}
+
+{{/* Fields of machines of a cloud, as JSON: what Ignition makes besides kubeadm's files. */}}
+{{- define "telco-cloud-init.flatcarFields" -}}
+{{- /* coreos-metadata writes what the cloud says of this machine. containerd is only waited for: if it were required,
+     restarting it before kubeadm runs would end kubeadm as well. */ -}}
+{{- $lines := list "[Unit]" "Requires=coreos-metadata.service" "After=coreos-metadata.service containerd.service"
+  "[Service]" "EnvironmentFile=/run/metadata/flatcar" "" -}}
+{{- $dropin := dict "name" "10-flatcar.conf" "contents" (join "\n" $lines) -}}
+{{- $unit := dict "name" "kubeadm.service" "enabled" true "dropins" (list $dropin) -}}
+{{- $config := dict "systemd" (dict "units" (list $unit)) -}}
+{{- $ignition := dict "containerLinuxConfig" (dict "strict" true "additionalConfig" (printf "%s\n" (toYaml $config))) -}}
+{{- dict "format" "ignition" "ignition" $ignition | toJson -}}
+{{- end -}}
