@@ -47,6 +47,9 @@ func definitionCases(t *testing.T) map[string]environment.Options {
 		cases[name+" with pools and Ignition"] = withPools(t, name, "cluster.bootstrap_format=ignition")
 		cases[name+" with settings and Ignition"] = withSettings(t, name, "cluster.bootstrap_format=ignition")
 	}
+	for _, name := range []string{"kubeadm-capo", "kubeadm-capa"} {
+		cases[name+" with a system extension"] = sysextOptions(t, name)
+	}
 	return cases
 }
 

@@ -137,7 +137,7 @@ var apart = []string{
 	"git_repo_templates.own.auth.ssh_private_key", "git_repo_templates.own.auth.known_hosts", // for ssh
 	"cluster.kubernetes.audit_policy.rules.0.nonResourceURLs.*", // not next to resources
 	"cluster.machineadm.*", "cluster.kubernetes_files.*", // see TestMachineadmPreparesMachines: base64 in a Secret
-	"cluster.kubernetes_mirror",
+	"cluster.kubernetes_mirror", "cluster.kubernetes_sysext.*", // see TestSysextOfKubernetes: for a source and a version
 	"cluster.certificate_authorities.*", // see TestAuthorities: they fit together
 	"components.own.chart.*",            // see TestValuesOfAChart
 }
@@ -149,8 +149,8 @@ var samples = map[string][]string{
 	"cluster.worker.annotations": {"example.org/note"}, "cluster.worker.labels": {"example.org/site"},
 	"cluster.workers": {"gpu"}, "cluster.workers.gpu.annotations": {"example.org/note"},
 	"cluster.workers.gpu.labels": {"example.org/gpu"}, "cluster.machines.sysctls": {"net.core.somaxconn"},
-	"cluster.kubernetes.api_server.extra_args":         {"event-ttl"},
-	"cluster.kubernetes_files":                         {"v1.36.4"},
+	"cluster.kubernetes.api_server.extra_args": {"event-ttl"},
+	"cluster.kubernetes_files":                 {"v1.36.4"}, "cluster.kubernetes_sysext": {"v1.36.4"},
 	"cluster.kubernetes.controller_manager.extra_args": {"profiling"},
 	"cluster.kubernetes.scheduler.extra_args":          {"profiling"},
 	"cluster.kubernetes.kubelet.extra_args":            {"max-pods"},

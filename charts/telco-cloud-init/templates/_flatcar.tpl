@@ -17,6 +17,20 @@
 {{- $dropin := dict "name" "10-flatcar.conf" "contents" (join "\n" $lines) -}}
 {{- $unit := dict "name" "kubeadm.service" "enabled" true "dropins" (list $dropin) -}}
 {{- $config := dict "systemd" (dict "units" (list $unit)) -}}
+{{- with include "telco-cloud-init.sysextStorage" . | fromJson -}}{{- $_ := set $config "storage" . -}}{{- end -}}
 {{- $ignition := dict "containerLinuxConfig" (dict "strict" true "additionalConfig" (printf "%s\n" (toYaml $config))) -}}
 {{- dict "format" "ignition" "ignition" $ignition | toJson -}}
+{{- end -}}
+
+{{/* The system extension that has Kubernetes as `storage` of a Container Linux Config, as JSON; {} without one. The link lets systemd find it. */}}
+{{- define "telco-cloud-init.sysextStorage" -}}
+{{- $storage := dict -}}
+{{- with include "telco-cloud-init.kubernetesSysext" . | fromJson -}}
+{{- $place := printf "/opt/extensions/kubernetes/kubernetes-%s.raw" .version -}}
+{{- $remote := dict "url" .url "verification" (dict "hash" (dict "function" "sha512" "sum" .sha512)) -}}
+{{- $storage = dict
+  "files" (list (dict "path" $place "filesystem" "root" "mode" 0644 "contents" (dict "remote" $remote)))
+  "links" (list (dict "path" "/etc/extensions/kubernetes.raw" "filesystem" "root" "target" $place "hard" false)) -}}
+{{- end -}}
+{{- toJson $storage -}}
 {{- end -}}

@@ -98,7 +98,8 @@
 {{- $ignition := eq $.root.Values.cluster.bootstrap_format "ignition" -}}
 {{- $files = append $files (dict "path" (ternary "/opt/machineadm/bin/kubeadm" "/usr/local/sbin/kubeadm" $ignition) "owner" "root:root" "permissions" "0755"
   "content" "#!/bin/sh\n# cluster-init: kubeadm runs only on a machine that machineadm has prepared.\nMACHINEADM_SHIM=$0 exec /opt/machineadm/bin/machineadm kubeadm \"$@\"\n") -}}
-{{- if $ignition -}}{{- $commands = list (printf "export PATH=/opt/machineadm/bin:%s$PATH" (ternary "/opt/bin:" "" (eq $.root.Values.cluster.kubernetes_source "boot"))) -}}{{- end -}}
+{{- $installs := gt (include "telco-cloud-init.kubernetesFiles" $.root | fromJsonArray | len) 0 -}}
+{{- if $ignition -}}{{- $commands = list (printf "export PATH=/opt/machineadm/bin:%s$PATH" (ternary "/opt/bin:" "" $installs)) -}}{{- end -}}
 {{- end -}}
 {{- /* `exit` ends the script that cloud-init makes of all commands. */ -}}
 {{- $commands = append $commands (printf "/bin/sh /etc/machineadm/start %s || exit 1" .) -}}
@@ -177,7 +178,7 @@ chmod 755 "$program.new" && mv "$program.new" "$program" || failed "$program can
 exec "$program" prepare
 {{ end -}}
 
-{{/* Places that machineadm writes, as a JSON list, besides its own folders. */}}
+{{/* Places that machineadm writes, as a JSON list, besides its own folders; and those of a system extension in place of its files. */}}
 {{- define "telco-cloud-init.machineadmPaths" -}}
 {{- $paths := list "/usr/local/sbin/kubeadm" -}}
 {{- range .Values.cluster.registry_mirrors -}}
@@ -187,6 +188,8 @@ exec "$program" prepare
 {{- end -}}
 {{- range list "containerd" "kubelet" -}}{{- $paths = append $paths (printf "/etc/systemd/system/%s.service.d/http-proxy.conf" .) -}}{{- end -}}
 {{- range include "telco-cloud-init.kubernetesFiles" . | fromJsonArray -}}{{- $paths = append $paths .path -}}{{- end -}}
+{{- $storage := include "telco-cloud-init.sysextStorage" . | fromJson -}}
+{{- range concat ($storage.files | default list) ($storage.links | default list) -}}{{- $paths = append $paths .path -}}{{- end -}}
 {{- range .Values.cluster.machineadm.static_pods -}}{{- $paths = append $paths (printf "/etc/kubernetes/manifests/%s.yaml" .name) -}}{{- end -}}
 {{- toJson $paths -}}
 {{- end -}}

@@ -11,6 +11,7 @@
      flavor           {kind, spec} as JSON: the template of machines, and what makes .context their flavor; {} without flavors
      ignition         {files, commands, fields} as JSON: what kubeadm's machines need for Ignition, see machineFiles
      ignitionRefused  why machines of RKE2 cannot have Ignition; empty for no particular reason
+     sysextRefused    why Ignition cannot fetch a system extension on its machines; empty if it can
      settingsRefused  keys of cluster.machines that its machines cannot have, with spaces between them
      machineConfigLimit  bytes that a configuration of machineadm may have; 0 for no limit
      kubeletArguments  arguments of kubelet that the provider's definitions set, with spaces between them

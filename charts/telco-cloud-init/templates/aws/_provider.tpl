@@ -65,9 +65,12 @@
 {{- dict "aws" (include "telco-cloud-init.awsMachine" .) | toJson -}}
 {{- end -}}
 
-{{/* Flatcar on AWS is set up by Ignition. The rest of it is in the definition, whose format is Ignition always. */}}
+{{/* Flatcar on AWS is set up by Ignition. The rest of it is in the definition, whose format is Ignition always. A system extension is in the same text. */}}
 {{- define "telco-cloud-init.capa.ignition" -}}
-{{- dict "files" (list (include "telco-cloud-init.flatcarUpdates" . | fromJson)) "commands" (include "telco-cloud-init.flatcarCommands" . | fromJsonArray) | toJson -}}
+{{- $fields := dict -}}
+{{- if include "telco-cloud-init.kubernetesSysext" . | fromJson -}}{{- $fields = include "telco-cloud-init.flatcarFields" . | fromJson -}}{{- end -}}
+{{- $updates := include "telco-cloud-init.flatcarUpdates" . | fromJson -}}
+{{- dict "files" (list $updates) "commands" (include "telco-cloud-init.flatcarCommands" . | fromJsonArray) "fields" $fields | toJson -}}
 {{- end -}}
 
 {{- define "telco-cloud-init.capa.flavor" -}}
@@ -75,6 +78,8 @@
 {{- end -}}
 
 {{- define "telco-cloud-init.capa.ignitionRefused" -}}{{- end -}}
+
+{{- define "telco-cloud-init.capa.sysextRefused" -}}{{- end -}}
 
 {{/* User data is in S3. */}}
 {{- define "telco-cloud-init.capa.machineConfigLimit" -}}0{{- end -}}

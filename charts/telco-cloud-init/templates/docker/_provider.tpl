@@ -51,6 +51,10 @@
 RKE2's provider writes Ignition 3 for SELinux, docker's reads Ignition 2.3
 {{- end -}}
 
+{{- define "telco-cloud-init.capd.sysextRefused" -}}
+the provider for Docker fetches no files: it writes their address into them
+{{- end -}}
+
 {{/* The provider for docker asks for this file before it runs these commands. It writes it itself for kubeadm only, and until it knows the node of a
      machine that was moved, nothing else keeps it from running them again. */}}
 {{- define "telco-cloud-init.capd.rke2Commands" -}}

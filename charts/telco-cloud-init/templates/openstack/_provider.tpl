@@ -43,6 +43,8 @@
 
 {{- define "telco-cloud-init.capo.ignitionRefused" -}}{{- end -}}
 
+{{- define "telco-cloud-init.capo.sysextRefused" -}}{{- end -}}
+
 {{/* Nova takes 65535 bytes of base64 for all of the user data, in which the configuration is in base64 as well. */}}
 {{- define "telco-cloud-init.capo.machineConfigLimit" -}}24576{{- end -}}
 
