@@ -172,6 +172,26 @@ func TestWhatMachineadmReplaces(t *testing.T) {
 	}
 }
 
+// Templates of the past refer to former Secrets: Helm keeps these, and a pivot takes them along.
+func TestFormerSecretsOfMachinesStay(t *testing.T) {
+	env := load(t, withKubernetes(t, "kubeadm-capd", "cluster.machineadm.enabled=true"))
+	found := 0
+	for _, o := range rendered(t, env) {
+		if o.GetKind() != "Secret" || !strings.Contains(o.GetName(), "-machineadm-") &&
+			!strings.Contains(o.GetName(), "-machine-encryption-") {
+			continue
+		}
+		found++
+		if _, moves := o.GetLabels()["clusterctl.cluster.x-k8s.io/move"]; !moves ||
+			o.GetAnnotations()["helm.sh/resource-policy"] != "keep" {
+			t.Errorf("%s has %v, %v", o.GetName(), o.GetLabels(), o.GetAnnotations())
+		}
+	}
+	if found != 3 {
+		t.Errorf("%d Secrets", found)
+	}
+}
+
 // startScript returns the script that starts machineadm.
 func startScript(t *testing.T, env *environment.Environment) string {
 	t.Helper()
