@@ -187,7 +187,8 @@ func (k knownFiles) write(root string) error {
 	if err := encoder.Encode(k); err != nil {
 		return fmt.Errorf("write the known files of Kubernetes: %w", err)
 	}
-	if err := wholefile.Write(filepath.Join(root, filepath.FromSlash(kubernetesFiles)), text.Bytes(), 0o644); err != nil {
+	file := filepath.Join(root, filepath.FromSlash(kubernetesFiles))
+	if err := wholefile.Write(file, text.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("write the known files of Kubernetes: %w", err)
 	}
 	return nil

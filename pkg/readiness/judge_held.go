@@ -52,7 +52,8 @@ func judgeHeld(v *view) []Finding {
 const reconcileTime = 2 * time.Minute
 
 // specSeen returns the generation of the spec that the controller of an object has seen; 0 means that it says none.
-// Cluster API writes that of the status only after a reconciliation without errors, and that of these conditions always.
+// Cluster API writes that of the status only after a reconciliation without errors, and that of these conditions
+// always.
 func specSeen(u *unstructured.Unstructured) int64 {
 	seen := number(u, 0, "status", "observedGeneration")
 	if seen == 0 {

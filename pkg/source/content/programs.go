@@ -45,8 +45,9 @@ func PublishPrograms(ctx context.Context, target oci.Target, p Programs, arch st
 	defer func() { _ = os.RemoveAll(folder) }()
 	for _, file := range p.Files {
 		if _, has := file.Sources[arch]; arch != "" && !has {
-			return fault.New(fault.ValuesInvalid, fmt.Sprintf("%s has no source for %s, the architecture of the machines",
-				file.Path, arch), "Give it in cluster.kubernetes_files.")
+			return fault.New(fault.ValuesInvalid,
+				fmt.Sprintf("%s has no source for %s, the architecture of the machines", file.Path, arch),
+				"Give it in cluster.kubernetes_files.")
 		}
 		for _, of := range slices.Sorted(maps.Keys(file.Sources)) {
 			if arch != "" && of != arch {

@@ -17,8 +17,8 @@ const (
 	ServerImage = "cluster-init-lab"
 	// StandinImage is an image whose servers become machines with the stand-in for RKE2.
 	StandinImage = "cluster-init-lab-rke2-standin"
-	// StockImage is an image whose servers become machines that lack Kubernetes. The servers of any other image are only
-	// rows in nova's database.
+	// StockImage is an image whose servers become machines that lack Kubernetes. The servers of any other image are
+	// only rows in nova's database.
 	StockImage = "cluster-init-lab-stock"
 	// PaperImage is an image for servers that need not become machines.
 	PaperImage = "paper"
