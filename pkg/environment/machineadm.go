@@ -46,11 +46,11 @@ func (e *Environment) KubernetesFiles() ([]machineadm.KubernetesFile, error) {
 	return config.Kubernetes.Files, nil
 }
 
-// machineConfigs reads them from the chart's Secrets.
+// machineConfigs reads them from the chart's Secret.
 func machineConfigs(objects []*unstructured.Unstructured) (map[string][]byte, error) {
 	all := map[string][]byte{}
 	for _, object := range objects {
-		if object.GetKind() != "Secret" || !strings.Contains(object.GetName(), "telco-cloud-init-machineadm-") {
+		if object.GetKind() != "Secret" || !strings.HasSuffix(object.GetName(), "-machineadm") {
 			continue
 		}
 		data, _, err := unstructured.NestedStringMap(object.Object, "stringData")

@@ -11,8 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/machineadm"
 )
@@ -34,10 +37,14 @@ cp %[1]s/served "$2"
 // runnable stands for machineadm.
 const runnable = "#!/bin/sh\ntest \"$1\" = version || echo \"ran $1\"\n"
 
+// templatesOfScript matches the templates that a start script is for.
+var templatesOfScript = regexp.MustCompile(`(?m)^([0-9a-f]{8})[0-9a-f|]*\) ;;$`)
+
 // startedMachine is a folder that stands for a machine on which the start script runs.
 type startedMachine struct {
 	root, script string
 	files        map[string]string // what stubCurl reads
+	template     string            // of the machine; empty is one that the script is for
 }
 
 // run returns the exit code and the output of the script.
@@ -53,7 +60,11 @@ func (m startedMachine) run(t *testing.T) (code int, out string) {
 	}
 	script := strings.NewReplacer("/run/cluster-api", m.root+"/run", "/opt/machineadm", m.root+"/opt/machineadm",
 		"/dev/console", m.root+"/console", "/etc/ssl/certs/ca-certificates.crt", m.root+"/etc/cas").Replace(m.script)
-	command := exec.CommandContext(t.Context(), "sh", "-s")
+	template := m.template
+	if found := templatesOfScript.FindStringSubmatch(m.script); template == "" && found != nil {
+		template = found[1]
+	}
+	command := exec.CommandContext(t.Context(), "sh", "-s", template)
 	command.Stdin = strings.NewReader(script)
 	command.Env = []string{"PATH=" + m.root + "/bin:" + os.Getenv("PATH")}
 	output, _ := command.CombinedOutput()
@@ -117,6 +128,25 @@ func TestMachineadmIsStarted(t *testing.T) {
 				t.Errorf("curl has %q", environment)
 			}
 		})
+	}
+}
+
+// A machine of a former template does not get a newer configuration.
+func TestMachineadmOfAFormerTemplate(t *testing.T) {
+	env := load(t, machineadmOptions(t, "kubeadm-capd", "cluster.machineadm.source=https://example.org/m",
+		"cluster.machineadm.sha256.amd64="+digestOf(runnable)))
+	m := startedMachine{root: t.TempDir(), files: map[string]string{"served": runnable}, script: startScript(t, env),
+		template: "0a1b2c3d"}
+	code, out := m.run(t)
+	if code != 1 || !strings.Contains(out, "the machine is of a former template") || m.content(t, "asked") != "" {
+		t.Errorf("ended with %d: %s", code, out)
+	}
+	for kind, spec := range configurations(t, env) {
+		commands, _, _ := unstructured.NestedStringSlice(spec, "preKubeadmCommands")
+		words := strings.Fields(commands[0])
+		if !strings.Contains(m.script, words[2]) {
+			t.Errorf("%s starts with %q, which the script does not know", kind, commands[0])
+		}
 	}
 }
 

@@ -79,13 +79,11 @@ func runsMachineadmFirst(t *testing.T, name, kind string, spec map[string]any) {
 	t.Helper()
 	files := contentOfFiles(spec)
 	shim := map[bool]string{false: "/usr/local/sbin/kubeadm", true: "/opt/machineadm/bin/kubeadm"}[name == "kubeadm-capa"]
-	role := "worker"
-	if strings.HasSuffix(kind, "ControlPlane") {
-		role = "control-plane"
-	}
-	for _, path := range []string{"/etc/machineadm/start", "/etc/machineadm/machine.yaml"} {
-		if !strings.HasPrefix(files[path], "telco-cloud-init-machineadm-"+role+"-") {
-			t.Errorf("%s has %q at %s, want the Secret of role %s", kind, files[path], path, role)
+	want := map[string]string{"/etc/machineadm/start": "telco-cloud-init-machineadm",
+		"/etc/machineadm/machine.yaml": "telco-cloud-init-machineadm"}
+	for path, secret := range want {
+		if files[path] != secret {
+			t.Errorf("%s has %q at %s, want the Secret %s", kind, files[path], path, secret)
 		}
 	}
 	if has := strings.Contains(files[shim], "exec /opt/machineadm/bin/machineadm kubeadm"); has == strings.HasPrefix(
@@ -172,31 +170,11 @@ func TestWhatMachineadmReplaces(t *testing.T) {
 	}
 }
 
-// Templates of the past refer to former Secrets: Helm keeps these, and a pivot takes them along.
-func TestFormerSecretsOfMachinesStay(t *testing.T) {
-	env := load(t, withKubernetes(t, "kubeadm-capd", "cluster.machineadm.enabled=true"))
-	found := 0
-	for _, o := range rendered(t, env) {
-		if o.GetKind() != "Secret" || !strings.Contains(o.GetName(), "-machineadm-") &&
-			!strings.Contains(o.GetName(), "-machine-encryption-") {
-			continue
-		}
-		found++
-		if _, moves := o.GetLabels()["clusterctl.cluster.x-k8s.io/move"]; !moves ||
-			o.GetAnnotations()["helm.sh/resource-policy"] != "keep" {
-			t.Errorf("%s has %v, %v", o.GetName(), o.GetLabels(), o.GetAnnotations())
-		}
-	}
-	if found != 3 {
-		t.Errorf("%d Secrets", found)
-	}
-}
-
 // startScript returns the script that starts machineadm.
 func startScript(t *testing.T, env *environment.Environment) string {
 	t.Helper()
 	for _, o := range rendered(t, env) {
-		if strings.HasPrefix(o.GetName(), "telco-cloud-init-machineadm-") {
+		if o.GetName() == "telco-cloud-init-machineadm" {
 			text, _, _ := unstructured.NestedString(o.Object, "stringData", "start")
 			script, err := base64.StdEncoding.DecodeString(text)
 			if err != nil {

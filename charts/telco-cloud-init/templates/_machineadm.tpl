@@ -5,15 +5,13 @@
 {{- if (.Values.cluster.machineadm | default dict).enabled -}}true{{- end -}}
 {{- end -}}
 
-{{/* The role of machines that .kind makes. */}}
-{{- define "telco-cloud-init.machineadmRole" -}}
-{{- ternary "control-plane" "worker" (eq .kind (include "telco-cloud-init.controlPlaneKind" .root)) -}}
+{{- define "telco-cloud-init.machineadmSecret" -}}
+{{- include "telco-cloud-init.called" (dict "root" . "name" "telco-cloud-init-machineadm") -}}
 {{- end -}}
 
-{{/* The Secret of machines that .kind makes. Its name has the digest: a machine of a former template gets the former configuration. */}}
-{{- define "telco-cloud-init.machineadmSecret" -}}
-{{- $name := include "telco-cloud-init.called" (dict "root" .root "name" "telco-cloud-init-machineadm") -}}
-{{- printf "%s-%s-%s" $name (include "telco-cloud-init.machineadmRole" .) (include "telco-cloud-init.machineadmDigest" .) -}}
+{{/* The key of the configuration of machines that .kind makes. */}}
+{{- define "telco-cloud-init.machineadmKey" -}}
+{{- ternary "control-plane.yaml" "worker.yaml" (eq .kind (include "telco-cloud-init.controlPlaneKind" .root)) -}}
 {{- end -}}
 
 {{/* The MachineConfig of machines that .kind makes, as JSON. */}}
@@ -86,12 +84,12 @@
 {{/* {files, commands} as JSON that machines of .kind have first. The command names the configuration, so that machines are replaced when it changes. */}}
 {{- define "telco-cloud-init.machineadmMachine" -}}
 {{- with include "telco-cloud-init.machineadmDigest" . -}}
-{{- $secret := include "telco-cloud-init.machineadmSecret" $ -}}
+{{- $secret := include "telco-cloud-init.machineadmSecret" $.root -}}
 {{- $files := list
   (dict "path" "/etc/machineadm/start" "owner" "root:root" "permissions" "0700" "encoding" "base64"
     "contentFrom" (dict "secret" (dict "name" $secret "key" "start")))
   (dict "path" "/etc/machineadm/machine.yaml" "owner" "root:root" "permissions" "0600" "encoding" "base64"
-    "contentFrom" (dict "secret" (dict "name" $secret "key" (printf "%s.yaml" (include "telco-cloud-init.machineadmRole" $))))) -}}
+    "contentFrom" (dict "secret" (dict "name" $secret "key" (include "telco-cloud-init.machineadmKey" $)))) -}}
 {{- $commands := list -}}
 {{- if eq $.root.Values.cluster.bootstrap_provider "kubeadm" -}}
 {{- /* Flatcar's /usr is read-only; in the script of Ignition's kubeadm.service a variable stays for the commands after it. */ -}}
@@ -136,6 +134,15 @@ failed() {
   rm -f "$program.new"
   exit 1
 }
+# A machine of a former template must not get another version of Kubernetes.
+{{- $digests := list -}}
+{{- range $kind, $_ := include "telco-cloud-init.machineKinds" . | fromJson -}}
+{{- $digests = append $digests (include "telco-cloud-init.machineadmDigest" (dict "root" $ "kind" $kind)) -}}
+{{- end }}
+case "${1-}" in
+{{ $digests | uniq | sortAlpha | join "|" }}) ;;
+*) failed "the machine is of a former template, and the configuration is newer: delete the Machine when the definition has changed" ;;
+esac
 case $(uname -m) in
 x86_64) arch=amd64 digest={{ (get $settings.sha256 "amd64") | default "" | squote }} ;;
 aarch64) arch=arm64 digest={{ (get $settings.sha256 "arm64") | default "" | squote }} ;;
@@ -207,7 +214,7 @@ exec "$program" prepare
 {{- $args := dict "root" $ "kind" $kind -}}
 {{- $size := include "telco-cloud-init.machineConfig" $args | len -}}
 {{- if and $limit (gt $size $limit) -}}
-{{- printf "values/invalid: cluster.machineadm: %s.yaml has %d bytes, and the user data of a machine of %s has room for %d\nhint: Make the files of cluster.kubernetes, cluster.trusted_cas or cluster.machineadm.static_pods shorter.\n" (include "telco-cloud-init.machineadmRole" $args) $size $.Values.cluster.infra_provider $limit -}}
+{{- printf "values/invalid: cluster.machineadm: %s has %d bytes, and the user data of a machine of %s has room for %d\nhint: Make the files of cluster.kubernetes, cluster.trusted_cas or cluster.machineadm.static_pods shorter.\n" (include "telco-cloud-init.machineadmKey" $args) $size $.Values.cluster.infra_provider $limit -}}
 {{- end -}}
 {{- end -}}
 {{- if and (eq .Values.cluster.bootstrap_provider "rke2") (or $settings.static_pods $settings.cgroup_driver) -}}
