@@ -3,6 +3,7 @@
 package pivot_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -10,12 +11,12 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
+	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
@@ -23,14 +24,20 @@ import (
 // TestWhatClusterctlLeaves holds what a preview names against what is really left at the source after clusterctl's
 // move, on two API servers.
 func TestWhatClusterctlLeaves(t *testing.T) {
-	for _, server := range []*rest.Config{servers.source.Config, servers.target.Config} {
+	for _, server := range []clusters.Side{{Client: servers.source.Client, Config: servers.source.Config},
+		{Client: servers.target.Client, Config: servers.target.Config}} {
 		options := envtest.CRDInstallOptions{CRDs: fixture.MoreDefinitions()}
-		if _, err := envtest.InstallCRDs(server, options); err != nil {
+		if _, err := envtest.InstallCRDs(server.Config, options); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { // the other tests of this package have the kinds of the modules alone
-			if err := envtest.UninstallCRDs(server, options); err != nil {
+			if err := envtest.UninstallCRDs(server.Config, options); err != nil {
 				t.Error(err)
+			}
+			for _, crd := range options.CRDs { // a move fails on a kind that is defined, and not served any more
+				if err := apiserver.AwaitGone(context.WithoutCancel(t.Context()), server.Client, crd.Name); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}
