@@ -39,8 +39,8 @@ var arrows = map[string]rule{
 	"oneline": {nil, "text of others is made fit for a terminal and for the log of a CI job in one way, whoever " +
 		"prints it"},
 
-	"redirect":  {nil, "credentials stay at their host in one way, whoever sends them"},
-	"unpack":    {nil, "archives and YAML of others are read within bounds in one way, whoever reads them"},
+	"redirect":  {nil, "one way keeps credentials at their host"},
+	"unpack":    {nil, "one way reads archives and YAML of others within bounds"},
 	"wholefile": {nil, "a file that is read while it is written is written in one way, whoever writes it"},
 	"suggest":   {nil, "what somebody meant who typed a name that is none is read from the names that there are"},
 

@@ -26,12 +26,12 @@ func TestFilesBesideTheClusters(t *testing.T) {
 	if err := os.WriteFile(values, []byte(filesAtBoot), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const beside, other = "http://kubeadm-capd-registry:5000/v2/cluster-init/kubernetes/blobs", "https://m/blobs"
+	const own, other = "http://kubeadm-capd-registry:5000/v2/cluster-init/kubernetes/blobs", "https://m/blobs"
 	for name, test := range map[string]struct {
 		environment, set, mirror string
 		served                   int
 	}{
-		"Docker":               {"kubeadm-capd", "", beside, 1},
+		"Docker":               {"kubeadm-capd", "", own, 1},
 		"a mirror of the user": {"kubeadm-capd", "cluster.kubernetes_mirror=" + other, other, 0},
 		"in the image":         {"kubeadm-capd", "cluster.kubernetes_source=image", "", 0},
 		"OpenStack":            {"kubeadm-capo", "", "", 0},

@@ -72,7 +72,8 @@ func timeoutsOf(t *testing.T, source string) (all []string) {
 func TestKubernetesAtBoot(t *testing.T) {
 	installed, plain := booted(t)
 	files := installed.Files
-	if installed.Mirror != "" || len(files) != 2 || files[0].Path != "/usr/local/bin/kubeadm" || files[0].Archive || !files[1].Archive ||
+	if installed.Mirror != "" || len(files) != 2 || files[0].Path != "/usr/local/bin/kubeadm" ||
+		files[0].Archive || !files[1].Archive ||
 		files[0].Sources["amd64"].URL != "https://example.org/kubeadm" {
 		t.Errorf("%+v", files)
 	}

@@ -180,7 +180,7 @@ func TestInstallWaitsForTheServer(t *testing.T) {
 	}
 }
 
-// A server that stops in the middle of a file is asked again.
+// A fetch is repeated when the server stops in the middle of a file.
 func TestFetchFromAServerThatStops(t *testing.T) {
 	var asked atomic.Int32
 	ended := make(chan struct{})

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Whoever compares the digest itself gets programs too; a portal's page stays none.
+// A caller that compares the digest itself gets programs, but not the web page of a portal.
 func TestAnyForm(t *testing.T) {
 	const path, program = "/v1/kubeadm", "\x7fELF\x00\x01"
 	for _, tc := range []struct {
