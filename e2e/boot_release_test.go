@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -98,7 +97,7 @@ func (l lab) newRelease(t *testing.T, m stockOf) release {
 	docker(t, "commit", "--change", "ENTRYPOINT "+strings.TrimSpace(docker(t, "image", "inspect", "--format",
 		"{{json .Config.Entrypoint}}", m.image)), "--change", "CMD []", name+"-without", m.stock)
 	t.Cleanup(func() { _ = exec.Command("docker", "image", "rm", m.stock).Run() })
-	r.address = serveLocally(t, http.FileServer(http.Dir(r.folder)))
+	r.address = "http://" + expose(t, http.FileServer(http.Dir(r.folder)))
 	return r
 }
 
@@ -112,15 +111,6 @@ func (r release) edit(t *testing.T, name, old, replacement string) {
 	}
 	must(t, err)
 	must(t, os.WriteFile(path, bytes.ReplaceAll(content, []byte(old), []byte(replacement)), 0o755))
-}
-
-// serveLocally serves at an address that machines reach.
-func serveLocally(t *testing.T, handler http.Handler) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", net.JoinHostPort(gateway(t), "0"))
-	must(t, err)
-	serveOn(t, listener, handler)
-	return "http://" + listener.Addr().String()
 }
 
 // served returns the name of a file of a version. It makes the file of the next version: the linker has put the version
@@ -164,7 +154,7 @@ func (r release) flipped(t *testing.T, bad string) (address string) {
 	for _, file := range r.files {
 		by["/blobs/sha256:"+r.digest(t, file.served)] = file.served
 	}
-	return serveLocally(t, http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+	return "http://" + expose(t, http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		content, err := os.ReadFile(filepath.Join(r.folder, by[request.URL.Path]))
 		if err != nil {
 			http.NotFound(w, request)

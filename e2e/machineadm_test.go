@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -45,11 +44,9 @@ func newProgram(t *testing.T) program {
 	if len(content) > 10<<20 {
 		t.Errorf("machineadm has %d bytes", len(content))
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(gateway(t), "0"))
-	must(t, err)
-	serveOn(t, listener, http.FileServer(http.Dir(filepath.Dir(path))))
+	address := "http://" + expose(t, http.FileServer(http.Dir(filepath.Dir(path))))
 	sum := sha256.Sum256(content)
-	return program{path, "http://" + listener.Addr().String() + "/machineadm", hex.EncodeToString(sum[:])}
+	return program{path, address + "/machineadm", hex.EncodeToString(sum[:])}
 }
 
 // values enable machineadm of that digest, with a static Pod for control planes.
