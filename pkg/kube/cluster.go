@@ -45,7 +45,9 @@ func Connect(name string, kubeconfig []byte, scheme *runtime.Scheme) (*Cluster, 
 	config.WarningHandlerWithContext = rest.NoWarnings{} // deprecations in others' manifests are of no use to our user
 	config.Timeout = 0                                   // watches have no end; every other call has a context
 	requests := &atomic.Int64{}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return countingTransport{next, requests} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return countingTransport{reconnectingTransport{next, unanswered}, requests}
+	})
 	if err := AddDefinitions(scheme); err != nil {
 		return nil, fmt.Errorf("register CustomResourceDefinitions: %w", err)
 	}
