@@ -101,6 +101,12 @@ func (l lab) newRelease(t *testing.T, m stockOf) release {
 	return r
 }
 
+// withoutKept leaves out what the image has: with Ignition it would be in two places.
+func (r release) withoutKept() release {
+	r.files = slices.DeleteFunc(slices.Clone(r.files), func(f machineFile) bool { return slices.Contains(r.kept, f.path) })
+	return r
+}
+
 // edit replaces a text in a served file. A file that is not there is left out.
 func (r release) edit(t *testing.T, name, old, replacement string) {
 	t.Helper()

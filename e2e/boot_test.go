@@ -33,7 +33,7 @@ func TestMatrixBoot(t *testing.T) {
 	hasReport(t, controlPlane(t, l.name), "")
 	shop := workloadName + "/" + workloadName
 	apply := append([]string{"workload", "apply"}, l.workloadDefinition("--values",
-		release.values(t, program, release.version, nil), "--set", "cluster.bootstrap_format=ignition")...)
+		release.withoutKept().values(t, program, release.version, nil), "--set", "cluster.bootstrap_format=ignition")...)
 	if code, _ := l.run(t, apply...); code != 0 {
 		t.Fatalf("workload apply ended with %d", code)
 	}
