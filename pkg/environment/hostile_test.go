@@ -125,6 +125,7 @@ var forms = map[string]string{
 	"cluster.kubernetes.oidc.issuer_url":             "https://%s.example.org", "cluster.kubernetes.oidc.ca": caCert,
 	"cluster.kubernetes.encryption_at_rest.keys.0.secret": encryptionKey,
 	"cluster.kubernetes.cert_sans.0":                      "%s.example.org",
+	"cluster.health_checks.workers.max_unhealthy":         "40%",
 }
 
 // apart are strings of the schema that are no source here: keys of maps are, or templates, or text for Flux, which the

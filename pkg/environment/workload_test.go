@@ -30,7 +30,8 @@ func TestTheReleaseOfAWorkloadCluster(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range components {
-				if !slices.Contains([]string{"shop-cluster", "shop-cni", "shop-cloud-provider", "shop-cinder-csi"}, c.Name) {
+				if !slices.Contains([]string{"shop-cluster", "shop-cni", "shop-cloud-provider", "shop-cinder-csi",
+					"shop-health-checks"}, c.Name) {
 					t.Errorf("component %s", c.Name)
 				}
 			}

@@ -3,6 +3,7 @@
 {{- $component := index .root.Values.components .name | default dict -}}
 {{- $enabled := toString $component.enabled -}}
 {{- if and (eq .name "cni") (eq .root.Values.cni "none") -}}
+{{- else if and (eq .name "health-checks") (or (eq .root.Values.phase "bootstrap") (not (include "telco-cloud-init.enabled" (dict "root" .root "name" "cluster")))) -}}
 {{- else if and (eq .root.Values.phase "workload") (not (ternary $component.workload (eq $enabled "workload-only") (hasKey $component "workload"))) -}}
 {{- else if or (eq $enabled "true") (eq $enabled (printf "%s-only" .root.Values.phase)) -}}
 true

@@ -1,6 +1,7 @@
-{{/* kubeConfig of the workload cluster that component .name is applied to, as JSON; {} in other phases, and for the cluster's definition. */}}
+{{/* kubeConfig of the workload cluster that component .name is applied to, as JSON; {} in other phases, and for what is in the
+     management cluster: the cluster's definition and its health checks. */}}
 {{- define "telco-cloud-init.kubeConfig" -}}
-{{- if and (eq .root.Values.phase "workload") (ne .name "cluster") -}}
+{{- if and (eq .root.Values.phase "workload") (not (has .name (list "cluster" "health-checks"))) -}}
 {{- dict "secretRef" (dict "name" (printf "%s-kubeconfig" .root.Values.cluster.name) "key" "value") | toJson -}}
 {{- else -}}
 {}

@@ -32,6 +32,9 @@
     "spec" (dict "template" $template))) | fromJson) -}}
 {{- end -}}
 {{- end -}}
+{{- if eq .name "health-checks" -}}
+{{- $patches = concat $patches ((include "telco-cloud-init.healthCheckPatches" . | fromJson).patches | default list) -}}
+{{- end -}}
 {{- if eq .name "cluster" -}}
 {{- $patches = concat $patches ((include "telco-cloud-init.provider" (dict "root" .root "template" "patches" "context" .root) | fromJson).patches | default list) -}}
 {{- $patches = concat $patches ((include "telco-cloud-init.machineFields" . | fromJson).patches | default list) -}}
