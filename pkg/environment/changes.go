@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // Change is a difference between what a run requests and what a cluster was last given.
@@ -173,8 +174,14 @@ func (e *Environment) withoutComponents(after *Environment) []Change {
 			TakesAway: "it is not known which components the cluster has: " + err.Error()}}
 	}
 	var off []Change
+	lacks := func(all []Component, name string) bool {
+		return !slices.ContainsFunc(all, func(c Component) bool { return c.Name == name })
+	}
 	for _, c := range had {
-		if !slices.ContainsFunc(has, func(o Component) bool { return o.Name == c.Name }) {
+		// The health checks of a pool end with the pool, which is reported itself.
+		pool := strings.Replace(c.Name, owned.HealthChecksComponent+"-", "workers-", 1)
+		withPool := pool != c.Name && !lacks(had, pool) && lacks(has, pool)
+		if lacks(has, c.Name) && !withPool {
 			off = append(off, Change{Key: "components." + c.Name, From: "on", To: "off",
 				TakesAway: switchedOff(c.Deletes)})
 		}

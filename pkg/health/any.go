@@ -42,7 +42,8 @@ func awaited(group, kind string) bool {
 	case group == "cert-manager.io":
 		return true
 	case group == "cluster.x-k8s.io":
-		return slices.Contains([]string{"Cluster", "Machine", "MachineDeployment", "MachineSet"}, kind)
+		return slices.Contains([]string{"Cluster", "Machine", "MachineDeployment", "MachineSet",
+			"MachineHealthCheck"}, kind)
 	case strings.HasSuffix(group, ".cluster.x-k8s.io"):
 		return strings.HasSuffix(kind, "ControlPlane") || strings.HasSuffix(kind, "Machine") ||
 			strings.HasSuffix(kind, "Cluster") || kind == "OpenStackServer"

@@ -40,6 +40,9 @@ func Of(u *unstructured.Unstructured) State {
 	if u.GroupVersionKind().Group == "apps" {
 		return ofWorkload(u)
 	}
+	if isHealthCheck(u) {
+		return ofHealthCheck(u)
+	}
 	// A condition that is older than the spec may describe a corrected problem.
 	if stalled := ConditionOf(u, "Stalled"); stalled.True() {
 		return State{Status: Failed, Reason: stalled.Reason, Message: stalled.Message}

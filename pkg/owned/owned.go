@@ -20,6 +20,9 @@ const (
 	ServesLabel = "cluster-init.io/serves"
 	// ComponentLabel holds the component's name, on the Kustomization of each component.
 	ComponentLabel = "cluster-init.io/component"
+	// HealthChecksComponent is the component with the health checks of machines. That of a further pool of workers has
+	// the pool's name after it.
+	HealthChecksComponent = "health-checks"
 	// WorkloadLabel is on each object of a workload cluster that cluster-init applies. It holds the cluster's name.
 	WorkloadLabel = "cluster-init.io/workload"
 	// PoolLabel holds the name of a further pool of workers, on its Kustomization and on what that applies.
@@ -148,4 +151,9 @@ func Tag(cloudName string) string { return tagPrefix + cloudName }
 // CloudNameOfTag returns the CloudName in a tag. False means the tag is not one of ours.
 func CloudNameOfTag(tag string) (cloudName string, ours bool) {
 	return strings.CutPrefix(tag, tagPrefix)
+}
+
+// IsHealthChecks reports whether a component, by its name, has health checks of machines.
+func IsHealthChecks(component string) bool {
+	return component == HealthChecksComponent || strings.HasPrefix(component, HealthChecksComponent+"-")
 }

@@ -57,7 +57,7 @@ var judges = []func(*view) []Finding{
 	judgeAPIServer, judgeControlPlane, judgeEtcd, judgeNodes, judgeWorkloads, judgePods, judgeLeases,
 	judgeClusterServices, judgeWebhooks, judgeAPIServices,
 	judgeDryRuns, judgeDefinitions, judgeApplied, judgeArtifacts, judgePermissions, judgePolicies, judgeConfiguration,
-	judgeHeld, judgeGenerations, judgeHanging,
+	judgeHeld, judgeReplacements, judgeGenerations, judgeHanging,
 	judgeClaims, judgeExpiries, judgeClocks, judgeRegistry,
 }
 

@@ -112,6 +112,22 @@ const secondNode = `
 - {apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {namespace: kube-node-lease, name: worker}, spec: {holderIdentity: worker, leaseDurationSeconds: 40, renewTime: "2026-01-01T11:59:55.000000Z"}}
 `
 
+// failedMachine is a machine of a pool that failed its health check, with more of its metadata and conditions.
+func failedMachine(pool, metadata, conditions string) string {
+	return `[{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {namespace: default, name: w, ` + metadata +
+		`labels: {cluster.x-k8s.io/deployment-name: ` + pool + `}}, spec: {clusterName: demo}, status: {conditions: [` +
+		`{type: HealthCheckSucceeded, status: "False", reason: NodeStartupTimeout, message: "Health check failed:\n` +
+		`  * Node failed to report startup in 20m0s"}` + conditions + `]}}]`
+}
+
+// healthCheck is that of a pool.
+func healthCheck(allowed, pool string) string {
+	return `[{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachineHealthCheck, metadata: {namespace: default, ` +
+		`name: demo-workers}, spec: {clusterName: demo, selector: {matchLabels: {cluster.x-k8s.io/deployment-name: ` +
+		pool + `}}, remediation: {triggerIf: {unhealthyLessThanOrEqualTo: 1}}}, status: {expectedMachines: 3, ` +
+		`currentHealthy: 1, conditions: [{type: RemediationAllowed, status: "` + allowed + `", reason: x}]}}]`
+}
+
 // Each fault is one change of a healthy cluster, and gives the findings that are named, and no others.
 func TestJudge(t *testing.T) {
 	type edit func(t *testing.T, o *Observation)
@@ -473,6 +489,21 @@ func TestJudge(t *testing.T) {
 				o.Writes = append(o.Writes, Write{Object: health.Ref{Group: "coordination.k8s.io", Kind: "Lease",
 					Namespace: "kube-node-lease", Name: "cp"}, Clock: noon.Add(-time.Second)})
 			}), "clock-differs Node/cp"},
+		"a machine is being replaced": {more(failedMachine("d", `deletionTimestamp: "2026-01-01T11:59:00Z", `+
+			`finalizers: [x], `, "")), "machine-replaced Machine/default/w"},
+		"a machine waits to be replaced": {more(failedMachine("w", "", `, {type: OwnerRemediated, status: "False", `+
+			`reason: WaitingForRemediation, message: Waiting for remediation}`)),
+			"machine-replaced Machine/default/w"},
+		"a machine that its control plane keeps": {more(failedMachine("w", "", `, {type: OwnerRemediated, `+
+			`status: "False", reason: CannotBeRemediated, message: quorum would be lost}`)),
+			"machine-not-replaced Machine/default/w"},
+		"a health check that is blocked": {all(more(failedMachine("w", "", "")), more(healthCheck("False", "w"))),
+			"health-check-blocked MachineHealthCheck/default/demo-workers"},
+		"a health check that is blocked by machines that start": {more(healthCheck("False", "w")), ""},
+		"a health check of other machines": {all(more(failedMachine("w", "", "")), more(healthCheck("False", "gpu"))),
+			""},
+		"a health check that is about to replace": {all(more(failedMachine("w", "", "")), more(healthCheck("True", "w"))),
+			""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := healthy(t)
@@ -498,8 +529,9 @@ func TestJudge(t *testing.T) {
 	const warns = "warning certain=true transient=false"
 	others := map[string]string{
 		"pod-pending": warns, "deletion-stuck": warns, "namespace-stuck": warns, "clock-differs": warns,
-		"expires-soon":    warns,
-		"workload-paused": warns, "webhook-silent": ends + ", " + warns,
+		"expires-soon": warns, "machine-not-replaced": warns, "health-check-blocked": warns,
+		"machine-replaced": "warning certain=true transient=true",
+		"workload-paused":  warns, "webhook-silent": ends + ", " + warns,
 		"kubelet-silent":  "blocking certain=false transient=false, " + ends,
 		"api-unavailable": warns, "expired": ends + ", " + warns, "node-cordoned": ends + ", " + warns,
 		"dns-missing":             "blocking certain=false transient=false",
@@ -570,5 +602,17 @@ func TestEarliest(t *testing.T) {
 	}
 	if _, known := Earliest(Observation{}); known {
 		t.Error("nothing is known to end")
+	}
+}
+
+// What a blocked health check says: how many machines are not healthy, how many it would replace, and which they are.
+func TestABlockedHealthCheck(t *testing.T) {
+	o := healthy(t)
+	o.add(t, failedMachine("w", "", ""))
+	o.add(t, healthCheck("False", "w"))
+	found := Judge(o)
+	if len(found) != 1 || !strings.Contains(found[0].Cause, "2 of 3 machines are not healthy, and it replaces up to 1") ||
+		found[0].Message != "unhealthy: w" || !strings.Contains(found[0].Remedy, "kubectl -n default delete machine w") {
+		t.Errorf("%+v", found)
 	}
 }

@@ -3,6 +3,8 @@ package restore
 import (
 	"strings"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/pivot/record"
@@ -124,7 +126,7 @@ func (input Input) remedies() []string {
 	for _, u := range input.Backup.Section(backup.Objects) {
 		if u.GetKind() == "MachineHealthCheck" {
 			all = append(all, capi.ObjectOf(u).String()+" replaces machines that do not become healthy in its time: "+
-				"pause it if they must stay")
+				"annotate a Machine that must stay with "+clusterv1.MachineSkipRemediationAnnotation)
 		}
 	}
 	return all

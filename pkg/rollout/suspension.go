@@ -67,9 +67,11 @@ func (s Suspension) Suspend(ctx context.Context) error {
 	return err
 }
 
-// isDefinition reports whether a Kustomization applies the definition of the cluster, or of a further pool of workers.
+// isDefinition reports whether a Kustomization applies the definition of the cluster, of a further pool of workers, or
+// health checks of their machines.
 func isDefinition(k *kustomizev1.Kustomization) bool {
-	return k.Name == definitionComponent || k.Labels[owned.PoolLabel] != ""
+	return k.Name == definitionComponent || k.Labels[owned.PoolLabel] != "" ||
+		owned.IsHealthChecks(k.Labels[owned.ComponentLabel])
 }
 
 // Resume undoes Suspend.

@@ -49,9 +49,11 @@ func newCutOff(t *testing.T) *cutOff {
 	}
 	pool := kustomization("workers-gpu", false, false, flux.ReleaseName)
 	pool.Labels[owned.PoolLabel] = "gpu"
+	checks := kustomization("health-checks", false, false, flux.ReleaseName)
+	checks.Labels[owned.ComponentLabel] = "health-checks"
 	c := &cutOff{at: -1}
 	objects := []client.Object{&helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace,
-		Name: flux.ReleaseName}}, pool,
+		Name: flux.ReleaseName}}, pool, checks,
 		kustomization("cluster", false, false, flux.ReleaseName), kustomization("cni", true, false, flux.ReleaseName),
 		kustomization("cloud-provider", true, false, flux.ReleaseName),
 		kustomization("capi", false, false, flux.ReleaseName), kustomization("of-the-user", true, true,
@@ -101,8 +103,9 @@ func (c *cutOff) suspendedNow(t *testing.T, of string) string {
 // that is a user's.
 func TestASuspensionThatIsCutOff(t *testing.T) {
 	const of = "management/mgmt"
-	const all = "release:true cloud-provider:true cluster:true cni:true of-the-user:false workers-gpu:true "
-	const writes = 5
+	const all = "release:true cloud-provider:true cluster:true cni:true health-checks:true " +
+		"of-the-user:false workers-gpu:true "
+	const writes = 6
 	for at := range writes {
 		for _, applied := range []bool{false, true} {
 			t.Run(fmt.Sprintf("write %d, applied %t", at, applied), func(t *testing.T) {
@@ -145,7 +148,7 @@ func TestPoolsAreLeftOutWithTheDefinition(t *testing.T) {
 	c := newCutOff(t)
 	for leftOut, want := range map[string][]string{
 		"cluster": {"capi", "cloud-provider", "cni", "of-the-user"},
-		"capi":    {"cloud-provider", "cluster", "cni", "of-the-user", "workers-gpu"},
+		"capi":    {"cloud-provider", "cluster", "cni", "health-checks", "of-the-user", "workers-gpu"},
 	} {
 		keys, err := Release{}.Goal(c.Cluster, "", leftOut).Made(t.Context())
 		var names []string

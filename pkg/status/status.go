@@ -149,7 +149,7 @@ var shownKinds = []struct{ group, kind string }{
 	{"kustomize.toolkit.fluxcd.io", "Kustomization"}, {"helm.toolkit.fluxcd.io", "HelmRelease"},
 	{"source.toolkit.fluxcd.io", "GitRepository"}, {"source.toolkit.fluxcd.io", "OCIRepository"},
 	{"cluster.x-k8s.io", "Cluster"}, {"controlplane.cluster.x-k8s.io", ""}, {"cluster.x-k8s.io", "MachineDeployment"},
-	{"cluster.x-k8s.io", "Machine"},
+	{"cluster.x-k8s.io", "Machine"}, {"cluster.x-k8s.io", "MachineHealthCheck"},
 }
 
 // shownIndex returns the position of a kind in shownKinds; -1 if a status does not show it.
@@ -214,6 +214,9 @@ func objectOf(u *unstructured.Unstructured) Object {
 	state := health.Of(u)
 	o := Object{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), State: state.Status,
 		Message: state.Message}
+	if replacement, fails := health.ReplacementOf(u); fails && o.Kind == "Machine" {
+		o.Message = replacement.String()
+	}
 	if health.Paused(u) && strings.HasSuffix(u.GroupVersionKind().Group, "cluster.x-k8s.io") {
 		o.State = paused
 	}
