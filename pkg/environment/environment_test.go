@@ -33,7 +33,7 @@ func TestComponentsOfAPhase(t *testing.T) {
 	}{
 		"bootstrap": {environment.Bootstrap, nil, []string{"cabpk", "capd", "capi", "cert-manager", "cluster", "cni"}},
 		"management": {environment.Management, nil, []string{"cabpk", "capd", "capi", "cert-manager", "cluster",
-			"cni"}},
+			"cni", "health-checks"}},
 		"before the pivot": {environment.Management,
 			map[string]any{"components": map[string]any{"cluster": map[string]any{"enabled": false}}},
 			[]string{"cabpk", "capd", "capi", "cert-manager", "cni"}},

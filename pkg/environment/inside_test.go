@@ -87,9 +87,10 @@ func TestComponentsOfAWorkloadClusterAreInIt(t *testing.T) {
 	}
 	want := map[string]any{"secretRef": map[string]any{"name": "shop-kubeconfig", "key": "value"}}
 	charts := []string{"shop-shop", "shop-depot"}
+	definition := []string{"shop-cluster", "shop-health-checks"}
 	for _, object := range objects {
 		name := object.GetName()
-		if object.GetKind() != "Kustomization" || name == "shop-cluster" {
+		if object.GetKind() != "Kustomization" || slices.Contains(definition, name) {
 			continue
 		}
 		got, _, _ := unstructured.NestedMap(object.Object, "spec", "kubeConfig")

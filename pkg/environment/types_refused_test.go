@@ -174,9 +174,10 @@ cluster: {namespace: %[1]q, registry_mirrors: [{host: %[1]q, url: "http://mirror
 			for path, want := range map[string]int{"Kustomization/metadata/name": 1, "Kustomization/metadata/labels/" +
 				name: 1, "GitRepository/metadata/name": 1,
 				"GitRepository/spec/ref/commit": 1, "Kustomization/spec/sourceRef/name": 1,
-				"Namespace/metadata/name":            1,
-				"Kustomization/spec/targetNamespace": 1,
-				"Kustomization/metadata/namespace":   map[environment.Phase]int{environment.Bootstrap: 2}[phase]} {
+				"Namespace/metadata/name": 1,
+				"Kustomization/spec/targetNamespace": map[environment.Phase]int{environment.Bootstrap: 1,
+					environment.Management: 2}[phase],
+				"Kustomization/metadata/namespace": map[environment.Phase]int{environment.Bootstrap: 2}[phase]} {
 				if found[path] != want {
 					t.Errorf("%s, %s: %d times the name at %s, want %d; it is at %v", name, phase, found[path], path,
 						want, found)

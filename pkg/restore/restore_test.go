@@ -211,9 +211,10 @@ func TestReferencesOfTheTargetStay(t *testing.T) {
 	must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, fixture.One("Secret", "cloud-credentials"),
 		fixture.Set("Secret", "cloud-credentials", "of the target", "stringData", "clouds.yaml")))
 	result, err := restore.Run(t.Context(), r.Input)
-	if err != nil || len(result.References) > 0 || len(result.Warnings) != 1 ||
-		!strings.Contains(result.Warnings[0], "Secret management/cloud-credentials, which the objects refer to, has "+
-			"another") {
+	warned := strings.Join(result.Warnings, "\n")
+	if err != nil || len(result.References) > 0 || len(result.Warnings) != 2 ||
+		!strings.Contains(warned, "Secret management/cloud-credentials, which the objects refer to, has another") ||
+		!strings.Contains(warned, "MachineHealthCheck management/mgmt-md replaces machines") {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	if is, _, _ := unstructured.NestedString(r.get(t, "Secret", "cloud-credentials").Object, "stringData",
