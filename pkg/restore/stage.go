@@ -3,6 +3,7 @@ package restore
 import (
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
@@ -120,14 +121,23 @@ func (s targetState) warnings() []string {
 	return all
 }
 
-// remedies warns of what replaces machines automatically: in a cluster whose API is gone, no machine becomes healthy.
+// remedies warns of what replaces all machines automatically: in a cluster whose API is gone, no machine becomes healthy.
+// A health check with a limit is blocked then.
 func (input Input) remedies() []string {
 	var all []string
 	for _, u := range input.Backup.Section(backup.Objects) {
-		if u.GetKind() == "MachineHealthCheck" {
+		if u.GetKind() == "MachineHealthCheck" && !limited(u) {
 			all = append(all, capi.ObjectOf(u).String()+" replaces machines that do not become healthy in its time: "+
 				"annotate a Machine that must stay with "+clusterv1.MachineSkipRemediationAnnotation)
 		}
 	}
 	return all
+}
+
+// limited reports whether a health check replaces none of its machines while all are unhealthy.
+func limited(check *unstructured.Unstructured) bool {
+	limits, _, _ := unstructured.NestedMap(check.Object, "spec", "remediation", "triggerIf")
+	_, inRange := limits["unhealthyInRange"]
+	most, has := limits["unhealthyLessThanOrEqualTo"]
+	return has && most != "100%" && !inRange
 }
