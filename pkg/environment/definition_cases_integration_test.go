@@ -71,9 +71,10 @@ func dryRunDefinitions(ctx context.Context, t *testing.T, c client.Client) []*un
 					options.Sets = append(slices.Clone(options.Sets), "cluster.name=shop", "cluster.namespace=team-a")
 				}
 				env := load(t, options)
-				objects := appliedIn(t, env, phase, "cluster")
+				objects := append(appliedIn(t, env, phase, "cluster"), appliedIn(t, env, phase, "health-checks")...)
 				for pool := range env.Spec().Cluster.Workers {
 					objects = append(objects, appliedIn(t, env, phase, "workers-"+pool)...)
+					objects = append(objects, appliedIn(t, env, phase, "health-checks-"+pool)...)
 				}
 				for _, object := range objects {
 					if err := c.Create(ctx, object.DeepCopy(), client.DryRunAll,

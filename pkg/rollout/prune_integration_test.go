@@ -105,9 +105,10 @@ func TestACommitWithoutDefinitionsTakesNothingAway(t *testing.T) {
 }
 
 // chartComponent is the Kustomization that the chart makes for a component, in Flux's namespace, from a Git repository.
-func chartComponent(t *testing.T, name string) *kustomizev1.Kustomization {
+func chartComponent(t *testing.T, name string, sets ...string) *kustomizev1.Kustomization {
 	t.Helper()
-	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()})
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		Sets: sets})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ func (p pruned) shop() {
 }
 
 func (p pruned) object(kind, namespace, name string) *unstructured.Unstructured {
-	versions := map[string]string{"Shop": "example.org/v1", "CustomResourceDefinition": "apiextensions.k8s.io/v1",
+	versions := map[string]string{"Shop": "example.org/v1", "MachineHealthCheck": "cluster.x-k8s.io/v1beta2", "CustomResourceDefinition": "apiextensions.k8s.io/v1",
 		"Deployment": "apps/v1", "Kustomization": "kustomize.toolkit.fluxcd.io/v1"}
 	o := &unstructured.Unstructured{}
 	o.SetAPIVersion("v1")

@@ -34,7 +34,7 @@ type Source struct {
 	client Server
 }
 
-// NewSource makes the GitRepository.
+// NewSource makes the GitRepository, until the test ends.
 func (s Server) NewSource(ctx context.Context, t *testing.T) *Source {
 	t.Helper()
 	source := &Source{files: map[string][]byte{}, client: s}
@@ -49,7 +49,9 @@ func (s Server) NewSource(ctx context.Context, t *testing.T) *Source {
 		_, _ = w.Write(content)
 	}))
 	t.Cleanup(source.server.Close)
-	s.Create(ctx, t, flux.GitRepository(flux.GitSource{URL: "https://git.example.org/platform.git", Branch: "main"}))
+	repository := flux.GitRepository(flux.GitSource{URL: "https://git.example.org/platform.git", Branch: "main"})
+	s.Create(ctx, t, repository)
+	t.Cleanup(func() { _ = s.Client.Delete(context.WithoutCancel(ctx), repository) })
 	return source
 }
 
