@@ -294,6 +294,23 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
+// A machine that a health check has replaced is being deleted: the pivot waits until it is gone.
+func TestAMoveWaitsForAMachineThatIsBeingReplaced(t *testing.T) {
+	from, to := sides(t, source(), target())
+	for _, machine := range fixture.One("Machine", "mgmt-md-1-b") {
+		machine.SetNamespace(scope.Namespace)
+		if err := from.Client.Delete(t.Context(), machine); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := pivot.NewPlan(t.Context(), from, to, scope)
+	refusals := pivot.Refusals(err)
+	if len(refusals) != 1 || refusals[0].Rule != pivot.RuleMachines || refusals[0].Reason != "is being deleted" ||
+		!refusals[0].Passes {
+		t.Errorf("got %v, want one refusal that passes", err)
+	}
+}
+
 // The chart makes some Secrets on both sides: what names them finds the same there.
 func TestPlanLeavesASecretThatTheTargetHas(t *testing.T) {
 	names := fixture.Set("DevCluster", "mgmt", identity("Secret"), "spec", "identityRef")
