@@ -28,14 +28,15 @@ import (
 // nothing.
 func TestComponentsThatTheSourceLacks(t *testing.T) {
 	const cluster, inside = "kustomize-components/cluster/kubeadm-capd/", "kustomize-components/flux/"
+	const checks = "kustomize-components/health-checks/"
 	for name, tc := range map[string]struct {
 		has    []string // folders
 		status int
 		want   string // empty: it is not refused
 	}{
-		"all":            {[]string{cluster, inside}, http.StatusOK, ""},
-		"no Flux":        {[]string{cluster}, http.StatusOK, "./kustomize-components/flux, the folder of component shop-flux"},
-		"no definition":  {[]string{inside}, http.StatusOK, "cluster/kubeadm-capd, the folder of component shop-cluster"},
+		"all":            {[]string{cluster, checks, inside}, http.StatusOK, ""},
+		"no Flux":        {[]string{cluster, checks}, http.StatusOK, "./kustomize-components/flux, the folder of component shop-flux"},
+		"no definition":  {[]string{inside, checks}, http.StatusOK, "cluster/kubeadm-capd, the folder of component shop-cluster"},
 		"cannot be read": {nil, http.StatusServiceUnavailable, ""},
 	} {
 		archive := packed(t, tc.has)
