@@ -4,6 +4,7 @@ package environment_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/internal/providers"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -69,14 +69,22 @@ func TestTheControllerTakesHealthChecks(t *testing.T) {
 	awaitChecks(ctx, t, c, checks, func(check *unstructured.Unstructured) bool {
 		owners := check.GetOwnerReferences()
 		return len(owners) == 1 && owners[0].Kind == "Cluster" && owners[0].UID == cluster.GetUID() &&
-			health.OfAny(check).Status == health.Ready
+			isTrue(check, "RemediationAllowed")
 	})
 	if err := c.Patch(ctx, cluster, client.RawPatch("application/merge-patch+json",
 		[]byte(`{"spec":{"paused":true}}`))); err != nil {
 		t.Fatal(err)
 	}
 	awaitChecks(ctx, t, c, checks, func(check *unstructured.Unstructured) bool {
-		return health.ConditionOf(check, "Paused").Status == "True"
+		return isTrue(check, "Paused")
+	})
+}
+
+func isTrue(check *unstructured.Unstructured, condition string) bool {
+	conditions, _, _ := unstructured.NestedSlice(check.Object, "status", "conditions")
+	return slices.ContainsFunc(conditions, func(c any) bool {
+		of, _ := c.(map[string]any)
+		return of["type"] == condition && of["status"] == "True"
 	})
 }
 
