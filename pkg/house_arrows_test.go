@@ -116,7 +116,7 @@ var arrows = map[string]rule{
 		"the form of a backup is read and written without any cluster"},
 	"vm": {[]string{"fault"},
 		"the user data of a machine is written from what it is given, without any outside system"},
-	"provider": {nil, "the seam for infrastructure: what a run asks of the one that it has"},
+	"provider": {[]string{"environment"}, "the seam for infrastructure: what a run asks of the one that it has, for the environment as it applies it"},
 	"provider/docker": {[]string{"docker", "fault", "kind", "owned", "provider"},
 		"machines are containers of the Docker engine"},
 	"provider/openstack": {[]string{"environment", "fault", "openstack", "openstack/credentials", "openstack/inventory",

@@ -77,6 +77,8 @@ func openstackCases() map[string]openstackCase {
 		"cluster.registry_mirrors[0].host=registry.k8s.io", "cluster.registry_mirrors[0].url=http://mirror:5000"}
 	return map[string]openstackCase{
 		"kubeadm-capo.plain": {name: "kubeadm-capo"},
+		"kubeadm-capo.address": {"kubeadm-capo", nil, []string{at + "api_server.managed_floating_ip=203.0.113.8",
+			"proxies.http_proxy=http://proxy:3128"}},
 		"kubeadm-capo.machines": {"kubeadm-capo", map[string]string{"OPENSTACK_API_SERVER_FLOATING_IP": "203.0.113.7",
 			"OPENSTACK_DNS_NAMESERVERS": "1.1.1.1, 8.8.8.8"}, machines},
 		"kubeadm-capo.fixed-ip": {"kubeadm-capo", nil, existing},
@@ -310,6 +312,8 @@ func TestBadInputForOpenStack(t *testing.T) {
 			"for the modes floating-ip and octavia"},
 		"fixed IP of a load balancer": {nil, []string{at + "api_server.mode=octavia",
 			at + "api_server.fixed_ip=10.6.0.9"}, "api_server.fixed_ip: An address"},
+		"a managed floating IP of a load balancer": {nil, []string{at + "api_server.mode=octavia",
+			at + "api_server.managed_floating_ip=203.0.113.8"}, "api_server/managed_floating_ip"},
 		"no such mode": {nil, []string{at + "api_server.mode=vip"},
 			"/cluster/openstack/api_server/mode"},
 		"CIDRs without a load balancer": {nil, []string{at + "api_server.allowed_cidrs={192.0.2.0/24}"},
@@ -442,6 +446,7 @@ func TestNoDateTakesTheAddressAway(t *testing.T) {
 	}{
 		"one that the provider makes": {nil, false},
 		"one that is given":           {[]string{"cluster.openstack.api_server.floating_ip=203.0.113.7"}, true},
+		"one that cluster-init makes": {[]string{"cluster.openstack.api_server.managed_floating_ip=203.0.113.8"}, true},
 		"a load balancer":             {[]string{"cluster.openstack.api_server.mode=octavia"}, true},
 		"other days": {[]string{"cluster.openstack.api_server.mode=octavia",
 			"cluster.control_plane.certificates_expiry_days=90"}, true},

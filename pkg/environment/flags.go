@@ -14,6 +14,7 @@ import (
 func (e *Environment) fromFlags() map[string]any {
 	values := copyMap(merge(e.overrides, e.user))
 	delete(values, fingerprintKey)
+	values = withoutAddress(values)
 	if login, is := values["git_auth_default"].(map[string]any); is && e.sourceHosts {
 		delete(login, "hosts")
 		if len(login) == 0 {

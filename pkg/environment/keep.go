@@ -57,6 +57,17 @@ func (e *Environment) stores(v shellValue) bool {
 // values are still taken from variables that are not ambient: secrets, and those that replace machines, which Changes
 // reports.
 func (e *Environment) Keep(given Objects, allowed []string) (*Environment, []Kept, error) {
+	kept, list, err := e.keepValues(given, allowed)
+	if err == nil { // last: a kept value may be the user's own address
+		kept, err = kept.KeepAddress(given)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return kept, list, nil
+}
+
+func (e *Environment) keepValues(given Objects, allowed []string) (*Environment, []Kept, error) {
 	last, err := given.documents()
 	if err != nil {
 		return nil, nil, err

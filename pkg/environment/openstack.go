@@ -70,7 +70,7 @@ type OpenStackNetwork struct {
 
 // How an API server is reached.
 const (
-	// APIServerFloatingIP is a floating IP at the first control plane machine.
+	// APIServerFloatingIP is a floating IP at one of the control plane machines.
 	APIServerFloatingIP = "floating-ip"
 	// APIServerFixedIP is an address of the machines' network that OpenStack does not move.
 	APIServerFixedIP = "fixed-ip"
@@ -85,6 +85,8 @@ type OpenStackAPIServer struct {
 	// FloatingIP is the address of an existing floating IP. Empty means that one is created, unless Mode is
 	// APIServerFixedIP.
 	FloatingIP string `json:"floating_ip"`
+	// ManagedFloatingIP is the address of the floating IP that cluster-init has made, see ManagedAddress.
+	ManagedFloatingIP string `json:"managed_floating_ip"`
 	// FixedIP is given when Mode is APIServerFixedIP.
 	FixedIP string `json:"fixed_ip"`
 }

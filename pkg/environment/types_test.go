@@ -47,7 +47,8 @@ func scenarios() []scenario {
 	own := "git_repo_templates.own.auth."
 	return []scenario{
 		{"kubeadm-capd", "cluster: {openstack: {api_server: {mode: octavia}}}",
-			[]string{at + "api_server.fixed_ip", "cluster.docker_host", "cluster.machines.users",
+			[]string{at + "api_server.fixed_ip", at + "api_server.managed_floating_ip", "cluster.docker_host",
+				"cluster.machines.users",
 				"cluster.machines.ntp", own + "secret", "git_auth_default.secret",
 				"cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
 		{"rke2-capd", "cluster: {kubernetes_version: v1.36.4+rke2r1}",
@@ -59,7 +60,8 @@ func scenarios() []scenario {
 				at + "api_server.allowed_cidrs", "cluster.worker.flavor"}},
 		{"rke2-capo", "{cluster: {kubernetes_version: v1.36.4+rke2r1, openstack: {api_server: {mode: fixed-ip}}}, " +
 			"components: {cinder-csi: {enabled: true}}}",
-			[]string{at + "dns_nameservers", at + "api_server.floating_ip", at + "api_server.allowed_cidrs",
+			[]string{at + "dns_nameservers", at + "api_server.floating_ip", at + "api_server.managed_floating_ip",
+				at + "api_server.allowed_cidrs",
 				"cluster.machines.users", "cluster.kubernetes.encryption_at_rest"}},
 		{"kubeadm-capa", "cluster: {bootstrap_format: ignition}",
 			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.image",

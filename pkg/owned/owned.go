@@ -73,6 +73,8 @@ const (
 	markerFolder = "/etc/cluster-init.io/cluster/"
 	makerFolder  = "/etc/cluster-init.io/made-by/"
 	tagPrefix    = "cluster-init:cluster="
+	// addressPrefix begins the description of an address of an API server.
+	addressPrefix = "Created by cluster-init for the API server of cluster "
 )
 
 // BootstrapCluster is the name of the kind cluster that builds a management cluster.
@@ -156,4 +158,13 @@ func CloudNameOfTag(tag string) (cloudName string, ours bool) {
 // IsHealthChecks reports whether a component, by its name, has health checks of machines.
 func IsHealthChecks(component string) bool {
 	return component == HealthChecksComponent || strings.HasPrefix(component, HealthChecksComponent+"-")
+}
+
+// AddressDescription is the description of the floating IP that is made for a cluster's API server. It is set in the
+// request that makes it, which cannot set the tag: a run that is killed between the two requests leaves a proof.
+func AddressDescription(cloudName string) string { return addressPrefix + cloudName }
+
+// CloudNameOfAddress returns the CloudName in the description of an address. False means that it is not one of ours.
+func CloudNameOfAddress(description string) (cloudName string, ours bool) {
+	return strings.CutPrefix(description, addressPrefix)
 }

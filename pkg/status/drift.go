@@ -48,6 +48,28 @@ func compareValues(ctx context.Context, seen up.Outlook, env *environment.Enviro
 	return d
 }
 
+// addressWarning reports an address that the cluster loses with a machine, by the values that the holder was given. Where
+// these cannot be read, compareValues says so.
+func addressWarning(ctx context.Context, seen up.Outlook, env *environment.Environment) string {
+	holder := seen.Holder()
+	if holder == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	applied, err := rollout.Applied(ctx, holder, env)
+	if err != nil {
+		return ""
+	}
+	return applied.AddressWarning()
+}
+
+func printAddress(b *strings.Builder, warning string) {
+	if warning != "" {
+		oneline.Fprintf(b, "\naddress: %s\n", warning)
+	}
+}
+
 func printDrift(b *strings.Builder, d *Drift, wide bool) {
 	switch {
 	case d == nil:

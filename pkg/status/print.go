@@ -38,6 +38,7 @@ func (r Report) print(out io.Writer, wide bool) error {
 			oneline.Of(r.MachinesUnknown, messageLimit(wide)))
 	}
 	printWorkloadClusters(&b, r.WorkloadClusters, wide)
+	printAddress(&b, r.Address)
 	printDrift(&b, r.Drift, wide)
 	printHealth(&b, r.Health, r.Causes, wide)
 	if len(r.Unknown) > 0 {

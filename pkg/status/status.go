@@ -50,6 +50,9 @@ type Report struct {
 	Health *Health `json:"health,omitempty"`
 	// Drift is nil if there is nothing to compare with.
 	Drift *Drift `json:"drift,omitempty"`
+	// Address says that the cluster can lose the address of its API server, and when. Empty means that it cannot, or that
+	// this is not known.
+	Address string `json:"address,omitempty"`
 	// Unknown lists what could not be read, and why.
 	Unknown []string `json:"unknown"`
 }
@@ -110,6 +113,7 @@ func Look(ctx context.Context, run *up.Run, configErr error,
 		r.Drift = &Drift{Values: []Difference{}, Unknown: "the environment is incomplete here: " + firstOf(configErr)}
 	} else {
 		r.Drift = compareValues(ctx, seen, run.Environment)
+		r.Address = addressWarning(ctx, seen, run.Environment)
 	}
 	if r.State, r.Why = judge(seen, r); r.State == Up && seen.Management.Cluster != nil {
 		return r.withHealth(health(ctx, seen.Management.Cluster))

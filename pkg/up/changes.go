@@ -68,6 +68,11 @@ func (c changes) compare(ctx context.Context, o clusters.Observation, v verdict,
 	if err != nil {
 		return nil, compareError(authority, unparsableValues(err))
 	}
+	if !machines.built {
+		if applied, err = c.keepAddress(o, applied, last); err != nil {
+			return nil, compareError(authority, unparsableValues(err))
+		}
+	}
 	valueChanges, err := applied.Changes(last)
 	if err != nil {
 		return nil, compareError(authority, unparsableValues(err))
@@ -102,6 +107,17 @@ func (c changes) effectiveValues(last environment.Objects, built bool, report pi
 	}
 	reportKept(report, kept)
 	return applied, nil
+}
+
+// keepAddress returns the environment with the address of the API server that a cluster without machines was last given.
+// If it was given none, only its Cluster can have another one.
+func (c changes) keepAddress(o clusters.Observation, applied *environment.Environment, last environment.Objects) (
+	*environment.Environment, error) {
+	kept, err := applied.KeepAddress(last)
+	if err == nil && kept.ManagedAddress() == "" && o.Bootstrap.Holds.Cluster(c.environment.ClusterName()) == nil {
+		return applied, nil
+	}
+	return kept, err
 }
 
 // identityChanges returns those of all changes that can remove something although no machines exist. Without machines,

@@ -80,6 +80,9 @@ func (u *Run) observeEarlierRun(ctx context.Context, report pipeline.Reporter) e
 	d.Use(o)
 	applied, err := changes{u.Environment, u.Source, u.AllowChanges}.check(ctx, o, v, report)
 	if err == nil {
+		applied, err = findAddress(ctx, d.Provider, applied, report)
+	}
+	if err == nil {
 		u.Environment = applied
 	}
 	return err

@@ -35,6 +35,9 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
+	if applied, err = findAddress(ctx, l.decider.Provider, applied, report); err != nil {
+		return err
+	}
 	if err := l.checkSocket(ctx, o, v, applied, report); err != nil {
 		return err
 	}

@@ -44,6 +44,7 @@ type world interface {
 // The phases that other code refers to by name.
 const (
 	PhaseLook             = "look"              // after it, the run knows the stored values
+	phaseAddress          = "address"           // after it, the run knows the address of the API server
 	PhaseImages           = "images"            // changes the Docker engine only
 	PhaseBootstrapCluster = "bootstrap-cluster" // if it is pending in a dry run, so is the removal
 	PhaseSelfManagement   = "self-management"   // after it, the cluster counts as built
@@ -52,8 +53,8 @@ const (
 
 // PhaseNames returns the names of the phases of `up`, in order.
 func PhaseNames() []string {
-	return []string{"preflight", PhaseLook, PhaseImages, "registry", PhaseBootstrapCluster, "bootstrap-flux",
-		"management-cluster", "management-flux", "management-release", "management-available", "pivot", "definition",
+	return []string{"preflight", PhaseLook, phaseAddress, PhaseImages, "registry", PhaseBootstrapCluster,
+		"bootstrap-flux", "management-cluster", "management-flux", "management-release", "management-available", "pivot", "definition",
 		PhaseSelfManagement, PhaseBootstrapRemoval}
 }
 
@@ -94,6 +95,8 @@ func (u *Run) phases() []pipeline.Phase {
 	look := look{decider: d, engine: d.Docker, cluster: u.Environment.ClusterName(),
 		changes: changes{u.Environment, u.Source, u.AllowChanges}, resumes: &u.resumes,
 		apply: func(env *environment.Environment) { u.Environment = env }}
+	address := address{provider: d.Provider, environment: u.Environment,
+		apply: func(env *environment.Environment) { u.Environment = env }}
 	images := bootstrap.Images{Bundle: u.Bundle, Engine: d.Docker}
 	registry := bootstrap.Registry{Wanted: wanted, Published: &u.published}
 	bootstrapCluster := bootstrapCluster{world: d, wanted: wanted}
@@ -111,6 +114,8 @@ func (u *Run) phases() []pipeline.Phase {
 	return []pipeline.Phase{
 		{Name: "preflight", Title: preflight.Title(), Timeout: 5 * time.Minute, Looks: true, Run: preflight.Run},
 		{Name: PhaseLook, Title: "look for an earlier run", Timeout: lookTimeout, Looks: true, Run: look.run},
+		{Name: phaseAddress, Title: "address of the API server", Timeout: 5 * time.Minute, Check: address.check,
+			Run: address.run, Does: address.does},
 		{Name: PhaseImages, Title: "node images from the bundle", Timeout: short, Check: images.Check, Run: images.Run,
 			Does: pipeline.Says(images.Does())},
 		{Name: "registry", Title: "registry and content", Timeout: short, Check: registry.Check, Run: registry.Run,

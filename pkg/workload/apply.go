@@ -41,12 +41,23 @@ func (c Cluster) Key() Key {
 // Apply creates or changes the cluster, and waits until it is ready.
 func (c Cluster) Apply(ctx context.Context, report pipeline.Reporter) error {
 	// the phase before has warned already
-	objects, err := c.Render(ctx, &pipeline.Notes{})
+	applied, err := c.check(ctx, &pipeline.Notes{})
+	if err != nil {
+		return err
+	}
+	objects, err := c.render(ctx, applied)
 	if err != nil {
 		return err
 	}
 	if err := c.checkOwner(ctx); err != nil {
 		return err
+	}
+	if addressed, err := provider.MakeAddress(ctx, c.Provider, applied, report); err != nil {
+		return err
+	} else if addressed != applied {
+		if objects, err = c.render(ctx, addressed); err != nil {
+			return err
+		}
 	}
 	if err := c.Management.ApplyAll(ctx, objects...); err != nil {
 		return err
@@ -70,6 +81,11 @@ func (c Cluster) Render(ctx context.Context, report pipeline.Reporter) ([]client
 	if err != nil {
 		return nil, err
 	}
+	return c.render(ctx, applied)
+}
+
+// render returns the objects of the environment as it is applied.
+func (c Cluster) render(ctx context.Context, applied *environment.Environment) ([]client.Object, error) {
 	c.Environment = applied
 	if c.Settled != nil {
 		c.Settled(c.Environment)

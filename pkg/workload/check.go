@@ -40,6 +40,9 @@ func (c Cluster) check(ctx context.Context, report pipeline.Reporter) (*environm
 		return nil, err
 	}
 	applied, changesErr := c.checkChanges(ctx, report)
+	if changesErr == nil {
+		applied, changesErr = c.findAddress(ctx, applied, report)
+	}
 	return applied, fault.Join(c.Environment.CheckKubernetesVersion(), c.checkName(ctx), c.checkFirst(ctx, report),
 		c.checkProviders(ctx), c.checkControllers(ctx), c.checkNetworks(ctx, self, report), c.checkContent(ctx),
 		changesErr)

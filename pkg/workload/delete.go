@@ -103,6 +103,9 @@ func (d Deletion) Run(ctx context.Context, report pipeline.Reporter) error {
 	if err := d.deleteApplied(ctx, report); err != nil {
 		return err
 	}
+	if err := d.deleteAddress(ctx, report); err != nil {
+		return err
+	}
 	if err := d.checkGone(ctx, report); err != nil {
 		return err
 	}

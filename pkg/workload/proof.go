@@ -61,14 +61,7 @@ func (d Deletion) checkGone(ctx context.Context, report pipeline.Reporter) error
 // inventory returns a function that lists what the infrastructure has of the cluster, and the name of the place.
 func (d Deletion) inventory(ctx context.Context) (place string, left func(context.Context) ([]string, error),
 	err error) {
-	given, err := rollout.ReadValues(ctx, d.Management, environment.WorkloadObjects(d.Key.Namespace, d.Key.Name))
-	if err != nil {
-		return "", nil, err
-	}
-	if given.Values == nil {
-		return "", nil, errors.New("its values are not stored")
-	}
-	from, err := d.Provider(given)
+	from, err := d.storedProvider(ctx)
 	if err != nil {
 		return "", nil, err
 	}
@@ -107,4 +100,16 @@ func leftIn(ctx context.Context, leftovers provider.Leftovers) ([]string, error)
 		return nil, fmt.Errorf("list %s: %w", found.Unknown[0].Kind, found.Unknown[0].Why)
 	}
 	return names, nil
+}
+
+// storedProvider returns the provider of the cluster's machines, by its stored values.
+func (d Deletion) storedProvider(ctx context.Context) (provider.Provider, error) {
+	given, err := rollout.ReadValues(ctx, d.Management, environment.WorkloadObjects(d.Key.Namespace, d.Key.Name))
+	if err != nil {
+		return nil, err
+	}
+	if given.Values == nil {
+		return nil, errors.New("its values are not stored")
+	}
+	return d.Provider(given)
 }

@@ -75,6 +75,7 @@ type subnetRow struct {
 
 type floatingIPRow struct {
 	row
+	Network string `json:"floating_network_id"`
 	Address string `json:"floating_ip_address"`
 	Port    string `json:"port_id"`
 	Router  string `json:"router_id"`

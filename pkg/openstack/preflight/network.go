@@ -120,11 +120,6 @@ func (i *inspection) subnet(ctx context.Context, network networks.Network) {
 // floatingIP checks whether the address for the API server belongs to the project, and is free or this cluster's.
 func (i *inspection) floatingIP(ctx context.Context) {
 	wanted := i.needs.FloatingIP
-	if i.needs.AddressGoes {
-		i.warn(
-			"the floating IP that is made for the API server goes for good as soon as the control-plane machine is " +
-				"replaced that it is at: better set cluster.openstack.api_server.floating_ip to one of yours")
-	}
 	if wanted == "" {
 		return
 	}

@@ -33,8 +33,9 @@ type Needs struct {
 	Network, Subnet, Router string
 	// FloatingIP is an existing address of the API server. It may be empty.
 	FloatingIP string
-	// AddressGoes reports that a floating IP is created for the API server that is deleted with its machine.
-	AddressGoes bool
+	// AddressDescription is the description of the floating IP that is made for the API server. A run that was killed
+	// may have left it without the tag.
+	AddressDescription string
 	// LoadBalancers and Volumes say whether the services for them are needed.
 	LoadBalancers, Volumes bool
 	// ServerGroups are the names of those that are made.

@@ -243,7 +243,7 @@ func TestPreflightNotesAndWarnings(t *testing.T) {
 	s.Answers["GET /network/v2.0/quotas/p1/details.json"] = standin.Reply{Status: 403,
 		Body: standin.Object{"NeutronError": standin.Object{"message": "no"}}}
 	needs := someNeeds()
-	needs.Workers.Flavor, needs.AddressGoes = "m1.diskless", true
+	needs.Workers.Flavor = "m1.diskless"
 	report, err := preflight(t, s, needs)
 	if err != nil {
 		t.Fatal(err)
@@ -254,8 +254,6 @@ func TestPreflightNotesAndWarnings(t *testing.T) {
 		Warnings: []string{"these are credentials of an administrator, and the management cluster will keep them: " +
 			"better use a member of the project, or an application credential",
 			`flavor "m1.diskless" has no disk of its own, which many clouds refuse: set cluster.openstack.root_volume.size`,
-			"the floating IP that is made for the API server goes for good as soon as the control-plane machine is " +
-				"replaced that it is at: better set cluster.openstack.api_server.floating_ip to one of yours",
 			"quota of project telco: instances: 0 left then, and the machine that is made first when one is replaced " +
 				"needs 1",
 			"quota of project telco: MiB of memory: 0 left then, and the machine that is made first when one is " +
@@ -317,6 +315,12 @@ func TestPreflightOfARunThatResumes(t *testing.T) {
 	needs.Tag = "another"
 	if _, err := preflight(t, s, needs); err == nil || len(strings.Split(err.Error(), "\n")) < 9 {
 		t.Errorf("there is no room for another one: %v", err)
+	}
+	s.Answers["GET /network/v2.0/floatingips"] = standin.OK(standin.Object{"floatingips": []standin.Object{
+		{"floating_ip_address": "192.0.2.8", "description": "ours"}}})
+	needs.FloatingIP, needs.Tag, needs.AddressDescription = "", someNeeds().Tag, "ours"
+	if _, err := preflight(t, s, needs); err != nil {
+		t.Errorf("an address without its tag counts twice: %v", err)
 	}
 	needs = someNeeds()
 	needs.Resources.Servers, needs.Image = 1, "deleted since"

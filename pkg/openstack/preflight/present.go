@@ -93,9 +93,13 @@ func (i *inspection) presentNetworks(ctx context.Context) {
 		routers.ExtractRouters); i.asked("routers", err) {
 		i.has.routers = len(tagged(some, tag, func(r routers.Router) []string { return r.Tags }))
 	}
-	if some, err := all(ctx, floatingips.List(client, floatingips.ListOpts{Tags: tag, ProjectID: project}),
+	if some, err := all(ctx, floatingips.List(client, floatingips.ListOpts{ProjectID: project}),
 		floatingips.ExtractFloatingIPs); i.asked("floating IPs", err) {
-		i.has.floatingIPs = len(tagged(some, tag, func(f floatingips.FloatingIP) []string { return f.Tags }))
+		for _, ip := range some {
+			if slices.Contains(ip.Tags, tag) || ip.Description != "" && ip.Description == i.needs.AddressDescription {
+				i.has.floatingIPs++
+			}
+		}
 	}
 	if some, err := all(ctx, groups.List(client, groups.ListOpts{Tags: tag, ProjectID: project}),
 		groups.ExtractGroups); i.asked("security groups", err) {

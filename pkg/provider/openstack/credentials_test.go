@@ -120,12 +120,15 @@ func TestNeedsOfTheEnvironment(t *testing.T) {
 	few := preflight.Needs{
 		Tag: "cluster-init:cluster=management-kubeadm-capo", ControlPlane: preflight.Machines{Count: 1,
 			Flavor: "m1.medium"}, Workers: preflight.Machines{Flavor: "m1.small"},
-		Image: "kube", KeyPair: "ada", ExternalNetwork: "public", AddressGoes: true,
+		Image: "kube", KeyPair: "ada", ExternalNetwork: "public",
+		AddressDescription: "Created by cluster-init for the API server of cluster management-kubeadm-capo",
 		Resources: preflight.Resources{Servers: 1, Ports: 2, Networks: 1, Subnets: 1, Routers: 1, SecurityGroups: 2,
 			FloatingIPs: 1},
 	}
 	many := preflight.Needs{
-		Tag: "cluster-init:cluster=ns-mine", ControlPlane: preflight.Machines{Count: 3, Flavor: "m1.medium",
+		Tag:                "cluster-init:cluster=ns-mine",
+		AddressDescription: "Created by cluster-init for the API server of cluster ns-mine",
+		ControlPlane: preflight.Machines{Count: 3, Flavor: "m1.medium",
 			Zones: []string{"a", "b"}}, Workers: preflight.Machines{Count: 2, Flavor: "m1.small", Zones: []string{"c"}},
 		Image: "kube", KeyPair: "ada", ExternalNetwork: "public", Network: "net", Subnet: "sub", Router: "rtr",
 		FloatingIP: "192.0.2.7",

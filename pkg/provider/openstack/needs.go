@@ -6,6 +6,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/openstack/preflight"
+	"github.com/cluster-init/cluster-init/pkg/provider/openstack/leftovers"
 )
 
 // needs translates the environment's requirements for its cloud into the adapter's type.
@@ -36,10 +37,11 @@ func needs(env *environment.Environment) preflight.Needs {
 		Subnet:          of.Network.Subnet,
 		Router:          of.Network.Router,
 		FloatingIP:      of.APIServer.FloatingIP,
-		AddressGoes:     of.APIServer.Mode == environment.APIServerFloatingIP && of.APIServer.FloatingIP == "",
-		LoadBalancers:   octavia || of.LoadBalancers,
-		Volumes:         of.RootVolume.SizeGiB > 0 || of.CinderCSI,
-		ServerGroups:    env.OpenStackServerGroups(),
+		AddressDescription: leftovers.Cluster{Namespace: env.ClusterNamespace(),
+			Name: env.ClusterName()}.AddressDescription(),
+		LoadBalancers: octavia || of.LoadBalancers,
+		Volumes:       of.RootVolume.SizeGiB > 0 || of.CinderCSI,
+		ServerGroups:  env.OpenStackServerGroups(),
 		Resources: preflight.Resources{
 			Servers: made.Servers, ServerGroups: made.ServerGroups, Ports: made.Ports, Networks: made.Networks,
 			Subnets: made.Subnets,

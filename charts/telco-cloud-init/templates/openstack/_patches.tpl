@@ -19,8 +19,8 @@
   "patch" (dict "$patch" "delete" "apiVersion" "openstack.k-orc.cloud/v1alpha1" "kind" "ServerGroup" "metadata" (dict "name" "any") | toYaml)) -}}
 {{- end -}}
 {{- end -}}
-{{- if and (eq .Values.cluster.bootstrap_provider "kubeadm") (eq $openstack.api_server.mode "floating-ip") (not $openstack.api_server.floating_ip) -}}
-{{- /* The provider deletes a floating IP that it made with the first machine: none may be replaced because of a date. */ -}}
+{{- if and (eq .Values.cluster.bootstrap_provider "kubeadm") (eq $openstack.api_server.mode "floating-ip") (not (include "telco-cloud-init.openstackFloatingIP" .)) -}}
+{{- /* Only the provider can have made the floating IP, and it deletes that with its machine: none may be replaced because of a date. */ -}}
 {{- $patches = append $patches (include "telco-cloud-init.patch" (dict "target" (dict "kind" "KubeadmControlPlane")
   "operations" (dict "apiVersion" "controlplane.cluster.x-k8s.io/v1beta2" "kind" "KubeadmControlPlane" "metadata" (dict "name" "any") "spec" (dict "rollout" nil))) | fromJson) -}}
 {{- end -}}
@@ -56,8 +56,8 @@
 {{- if eq $api.mode "fixed-ip" -}}
 {{- $_ := set $spec "disableAPIServerFloatingIP" true -}}
 {{- $_ := set $spec "apiServerFixedIP" $api.fixed_ip -}}
-{{- else if $api.floating_ip -}}
-{{- $_ := set $spec "apiServerFloatingIP" $api.floating_ip -}}
+{{- else -}}
+{{- with include "telco-cloud-init.openstackFloatingIP" . -}}{{- $_ := set $spec "apiServerFloatingIP" . -}}{{- end -}}
 {{- end -}}
 {{- if eq $api.mode "octavia" -}}
 {{- $balancer := dict "enabled" true -}}
@@ -79,6 +79,12 @@
 {{- $operations = append $operations (dict "op" "add" "path" (printf "/spec/%s" $field) "value" $value) -}}
 {{- end -}}
 {{- dict "operations" $operations | toJson -}}
+{{- end -}}
+
+{{/* The floating IP of the API server that outlives every machine: the user's, or the one that cluster-init made. */}}
+{{- define "telco-cloud-init.openstackFloatingIP" -}}
+{{- $api := .Values.cluster.openstack.api_server -}}
+{{- $api.floating_ip | default $api.managed_floating_ip -}}
 {{- end -}}
 
 {{/* The name servers, with commas between them. */}}

@@ -2,7 +2,7 @@
 {{/* Machines, the API server and the service that tells a machine about itself, as far as they are known before. */}}
 {{- define "telco-cloud-init.capo.noProxy" -}}
 {{- $openstack := .Values.cluster.openstack -}}
-{{- list (ternary "" $openstack.node_cidr (ne $openstack.network "")) $openstack.api_server.floating_ip $openstack.api_server.fixed_ip "169.254.169.254" | join "," -}}
+{{- list (ternary "" $openstack.node_cidr (ne $openstack.network "")) $openstack.api_server.floating_ip $openstack.api_server.managed_floating_ip $openstack.api_server.fixed_ip "169.254.169.254" | join "," -}}
 {{- end -}}
 
 {{/* Variables of the manifests of component .name, {NAME: value} as JSON. */}}

@@ -173,6 +173,12 @@ func TestJudge(t *testing.T) {
 				project.Resource(openstack.KindFloatingIP, "3",
 					project.Described("Floating IP for Kubernetes external service default/web from cluster ns-a-b"))},
 			also: "floating-ip/2", left: "floating-ip/3", reason: "that of cluster ns-a-b"},
+		"the address of the API server, before its tag": {
+			more: resources{project.Resource(openstack.KindFloatingIP, "1",
+				project.Described("Created by cluster-init for the API server of cluster ns-a")),
+				project.Resource(openstack.KindFloatingIP, "2",
+					project.Described("Created by cluster-init for the API server of cluster ns-a-b"))},
+			also: "floating-ip/1", left: "floating-ip/2", reason: "that of cluster ns-a-b"},
 		"volumes without an owner": {
 			more: resources{project.Resource(openstack.KindVolume, ""),
 				project.Resource(openstack.KindVolume, "backup"), project.Resource(openstack.KindVolume, "a-data"),

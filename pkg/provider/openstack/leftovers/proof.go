@@ -25,6 +25,8 @@ func (c Cluster) proves(r openstack.Resource) string {
 	switch {
 	case slices.Contains(r.Tags, owned.Tag(name)):
 		return "tag " + owned.Tag(name)
+	case r.Kind == openstack.KindFloatingIP && r.Description == owned.AddressDescription(name):
+		return "description " + r.Description
 	// Descriptions of ports and trunks name the cluster without its namespace: it may be another cluster of this name.
 	case r.Description == capoDescription+name && r.Kind != openstack.KindPort && r.Kind != openstack.KindTrunk:
 		return "description " + r.Description
@@ -77,6 +79,9 @@ func (c Cluster) claimedBy(r openstack.Resource) string {
 			!strings.HasPrefix(tag, servicePrefix+own+"_") {
 			return strings.TrimPrefix(tag, servicePrefix) // a load balancer that Services of several clusters share
 		}
+	}
+	if other, is := owned.CloudNameOfAddress(r.Description); is && other != own {
+		return other
 	}
 	if other := r.Properties[csiProperty]; other != "" && other != own {
 		return other

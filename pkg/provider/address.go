@@ -1,0 +1,82 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+)
+
+// AddressMaker is a provider in whose system cluster-init makes the address of the API server, before the machines.
+// Then the address outlives each of them.
+type AddressMaker interface {
+	// FindAddress finds the address that was made for the cluster of env, and changes nothing. It refuses an address that
+	// the cluster cannot use.
+	FindAddress(ctx context.Context, env *environment.Environment) (Address, error)
+	// MakeAddress finds the address, or makes it. It can be run again at any time.
+	MakeAddress(ctx context.Context, env *environment.Environment) (Address, error)
+	// DeleteAddress deletes what MakeAddress made for the cluster, once no machine has it. It returns the addresses.
+	DeleteAddress(ctx context.Context) ([]string, error)
+}
+
+// Address is the address of a cluster's API server.
+type Address struct {
+	// Address is empty if none was made yet.
+	Address string
+	// Marked reports whether it carries all marks of its owner. Without, MakeAddress has not finished.
+	Marked bool
+	// Foreign reports that the cluster has an address that its own controllers made.
+	Foreign bool
+	// Warnings are for people.
+	Warnings []string
+}
+
+// WithAddress returns the environment with the address that was made for its API server, and changes nothing. If none
+// was made, or nobody has to make one, it returns env.
+func WithAddress(ctx context.Context, p Provider, env *environment.Environment, report Reporter) (
+	*environment.Environment, error) {
+	maker, can := p.(AddressMaker)
+	if !can || !env.ManagesAddress() {
+		return env, nil
+	}
+	found, err := maker.FindAddress(ctx, env)
+	if err != nil {
+		return nil, fmt.Errorf("find the address of the API server: %w", err)
+	}
+	found.warn(report)
+	switch {
+	case found.Foreign:
+		return env.LeaveAddress(), nil
+	case found.Address == "" || !found.Marked || found.Address == env.ManagedAddress():
+		return env, nil
+	}
+	return env.WithManagedAddress(found.Address)
+}
+
+// MakeAddress returns the environment with the address of its API server, which it makes if it does not exist.
+func MakeAddress(ctx context.Context, p Provider, env *environment.Environment, report Reporter) (
+	*environment.Environment, error) {
+	maker, can := p.(AddressMaker)
+	if !can || !env.ManagesAddress() {
+		return env, nil
+	}
+	made, err := maker.MakeAddress(ctx, env)
+	if err != nil {
+		return nil, fmt.Errorf("make the address of the API server: %w", err)
+	}
+	made.warn(report)
+	switch {
+	case made.Foreign:
+		return env.LeaveAddress(), nil
+	case made.Address == env.ManagedAddress():
+		return env, nil
+	}
+	report.Progress("the API server has the address %s, which outlives its machines", made.Address)
+	return env.WithManagedAddress(made.Address)
+}
+
+func (a Address) warn(report Reporter) {
+	for _, warning := range a.Warnings {
+		report.Warn("%s", warning)
+	}
+}

@@ -1,0 +1,64 @@
+package openstack
+
+import (
+	"context"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/provider/openstack/leftovers"
+)
+
+var _ provider.AddressMaker = Provider{}
+
+// project is the part of a project that the address of an API server needs. cloudProject is the real one.
+type project interface {
+	FloatingIPs(context.Context) ([]inventory.FloatingIP, error)
+	ExternalNetworks(context.Context) ([]cloud.Resource, error)
+	Port(ctx context.Context, id string) (cloud.Resource, error)
+	MakeFloatingIP(ctx context.Context, network, description string) (id string, err error)
+	Tag(ctx context.Context, r cloud.Resource, tag string) error
+	Delete(ctx context.Context, r cloud.Resource) (gone bool, err error)
+}
+
+// FindAddress lists the project's floating IPs, and changes nothing.
+func (p Provider) FindAddress(ctx context.Context, env *environment.Environment) (provider.Address, error) {
+	a, err := p.addresses(ctx, env)
+	if err != nil {
+		return provider.Address{}, err
+	}
+	found, _, err := a.find(ctx)
+	return found, err
+}
+
+// MakeAddress makes a floating IP in the external network, unless there is one that was made for the cluster.
+func (p Provider) MakeAddress(ctx context.Context, env *environment.Environment) (provider.Address, error) {
+	a, err := p.addresses(ctx, env)
+	if err != nil {
+		return provider.Address{}, err
+	}
+	return a.make(ctx)
+}
+
+// DeleteAddress deletes the floating IPs that MakeAddress made for the cluster. A cluster that was given none has none.
+func (p Provider) DeleteAddress(ctx context.Context) ([]string, error) {
+	if p.environment.ManagedAddress() == "" {
+		return nil, nil
+	}
+	a, err := p.addresses(ctx, p.environment)
+	if err != nil {
+		return nil, err
+	}
+	return a.delete(ctx)
+}
+
+func (p Provider) addresses(ctx context.Context, env *environment.Environment) (addresses, error) {
+	client, err := p.connect(ctx)
+	if err != nil {
+		return addresses{}, err
+	}
+	return addresses{project: inventory.Project{Client: client}, network: env.OpenStack().ExternalNetwork,
+		given: env.ManagedAddress(), cluster: leftovers.Cluster{Namespace: env.ClusterNamespace(),
+			Name: env.ClusterName()}}, nil
+}

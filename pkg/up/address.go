@@ -1,0 +1,59 @@
+package up
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+)
+
+// findAddress returns the environment with the address that was made for its API server, and reports an address that the
+// cluster can lose.
+func findAddress(ctx context.Context, p provider.Provider, env *environment.Environment, report pipeline.Reporter) (
+	*environment.Environment, error) {
+	found, err := provider.WithAddress(ctx, p, env, report)
+	if err != nil {
+		return nil, err
+	}
+	if warning := found.AddressWarning(); warning != "" {
+		report.Warn("%s", warning)
+	}
+	return found, nil
+}
+
+// address makes the address of the API server before anything refers to it, if the provider has such an address. It
+// outlives every machine.
+type address struct {
+	provider    provider.Provider
+	environment *environment.Environment
+	apply       func(*environment.Environment) // sets what the later phases apply
+}
+
+func (a address) does() (string, error) {
+	if !a.environment.ManagesAddress() {
+		return "make no address for the API server", nil
+	}
+	return fmt.Sprintf("make a floating IP for the API server in the external network %s",
+		a.environment.OpenStack().ExternalNetwork), nil
+}
+
+// check needs no answer of the cloud: the phase look has found the address if there is one.
+func (a address) check(context.Context) (pipeline.Status, error) {
+	switch {
+	case !a.environment.ManagesAddress():
+		return nothingToDo("cluster-init makes no address for this cluster")
+	case a.environment.ManagedAddress() != "":
+		return nothingToDo("the API server has the floating IP " + a.environment.ManagedAddress())
+	}
+	return pipeline.Status{}, nil
+}
+
+func (a address) run(ctx context.Context, report pipeline.Reporter) error {
+	env, err := provider.MakeAddress(ctx, a.provider, a.environment, report)
+	if err == nil {
+		a.apply(env)
+	}
+	return err
+}
