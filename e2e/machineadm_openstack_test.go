@@ -26,7 +26,7 @@ func TestMatrixMachineadmOpenStack(t *testing.T) {
 		has(t, machine, map[string]string{"no manifests": `test -z "$(ls /etc/kubernetes/manifests)"`})
 		reportsNone(t, machine, secrets)
 	}
-	l.cleanupOpenStack(t, project, before) // Cluster API's provider deletes a floating IP that it made with its machine
+	l.cleanupOpenStack(t, project, before)
 	good := program.with(t, program.digest, func(_, _ map[string]any) {})
 	if code, _ := l.run(t, append(up, "--values", good)...); code != 0 {
 		t.Fatalf("up ended with %d", code)

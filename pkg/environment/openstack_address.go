@@ -6,11 +6,13 @@ func managedAddress() []string {
 }
 
 // ManagesAddress reports whether cluster-init makes the floating IP of the API server: OpenStack has the machines, the
-// API server is reached through a floating IP, and the user gives none.
+// API server is reached through a floating IP, and the user gives none. It is false if only names are known.
 func (e *Environment) ManagesAddress() bool {
-	api := e.openstack.APIServer
-	return e.InfraProvider() == "capo" && !e.installed && !e.addressLeft && api.Mode == APIServerFloatingIP &&
-		api.FloatingIP == "" && e.enabled(e.lasting(), "cluster")
+	if e.installed || e.addressLeft || e.namesOnly {
+		return false
+	}
+	manages, err := e.renderTemplate(e.lasting(), "managesAddress")
+	return err == nil && manages != ""
 }
 
 // ManagedAddress is the floating IP that cluster-init has made for the API server. Empty means that it is not known.

@@ -31,3 +31,14 @@ func (c *Client) Tag(ctx context.Context, r Resource, tag string) error {
 		&gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
 	return Answer(err)
 }
+
+// Associate gives a floating IP to a port. The error is ErrNotFound if it does not exist.
+func (c *Client) Associate(ctx context.Context, floatingIP, port Resource) error {
+	service, address, err := c.address(floatingIP.Ref)
+	if err != nil {
+		return err
+	}
+	_, err = service.Put(ctx, address, map[string]any{"floatingip": map[string]string{"port_id": port.ID}}, nil,
+		&gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
+	return Answer(err)
+}

@@ -52,3 +52,23 @@ func TestMakingAndTaggingAFloatingIP(t *testing.T) {
 		t.Errorf("the tag of what is not there: %v", err)
 	}
 }
+
+func TestAFloatingIPIsGivenToAPort(t *testing.T) {
+	const request = "PUT /network/floatingips/x"
+	asked := ""
+	answers := standin.Memory{request: "200 {}"}
+	c := answers.Client()
+	c.Provider.HTTPClient.Transport = answers.Seeing(func(r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = r.Method + " " + r.URL.Path + " " + strings.TrimSpace(string(body))
+	})
+	port := openstack.Resource{Ref: openstack.Ref{Kind: openstack.KindPort, ID: "p1"}}
+	if err := c.Associate(t.Context(), resource(openstack.KindFloatingIP), port); err != nil ||
+		asked != request+` {"floatingip":{"port_id":"p1"}}` {
+		t.Errorf("%q, %v", asked, err)
+	}
+	if err := standin.Memory(nil).Client().Associate(t.Context(), resource(openstack.KindFloatingIP),
+		port); !errors.Is(err, openstack.ErrNotFound) {
+		t.Errorf("of what is not there: %v", err)
+	}
+}

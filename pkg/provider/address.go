@@ -15,6 +15,9 @@ type AddressMaker interface {
 	FindAddress(ctx context.Context, env *environment.Environment) (Address, error)
 	// MakeAddress finds the address, or makes it. It can be run again at any time.
 	MakeAddress(ctx context.Context, env *environment.Environment) (Address, error)
+	// MoveAddress gives the address to a control-plane machine if none has it, as the provider's controllers would do
+	// later. It returns the machine. Empty means that a machine has the address, or that there is none to give it to.
+	MoveAddress(ctx context.Context, env *environment.Environment) (machine string, err error)
 	// DeleteAddress deletes what MakeAddress made for the cluster, once no machine has it. It returns the addresses.
 	DeleteAddress(ctx context.Context) ([]string, error)
 }
@@ -32,7 +35,7 @@ type Address struct {
 }
 
 // WithAddress returns the environment with the address that was made for its API server, and changes nothing. If none
-// was made, or nobody has to make one, it returns env.
+// was made, or this cluster needs none, it returns env.
 func WithAddress(ctx context.Context, p Provider, env *environment.Environment, report Reporter) (
 	*environment.Environment, error) {
 	maker, can := p.(AddressMaker)
@@ -73,6 +76,15 @@ func MakeAddress(ctx context.Context, p Provider, env *environment.Environment, 
 	}
 	report.Progress("the API server has the address %s, which outlives its machines", made.Address)
 	return env.WithManagedAddress(made.Address)
+}
+
+// MoveAddress gives the address of the API server to a control-plane machine if none has it, and returns that machine.
+func MoveAddress(ctx context.Context, p Provider, env *environment.Environment) (machine string, err error) {
+	maker, can := p.(AddressMaker)
+	if !can || !env.ManagesAddress() || env.ManagedAddress() == "" {
+		return "", nil
+	}
+	return maker.MoveAddress(ctx, env)
 }
 
 func (a Address) warn(report Reporter) {

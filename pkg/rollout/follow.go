@@ -25,6 +25,8 @@ type Follower struct {
 	resources []schema.GroupVersionResource
 	heartbeat time.Duration
 	silence   time.Duration // how long the API server may give no answer; zero: for ever
+	// unanswered is Options.Unanswered.
+	unanswered func(context.Context) bool
 	// nudge is called once with each unready object whose dependencies have become ready. Nil means never.
 	nudge func(context.Context, *unstructured.Unstructured) error
 	// wake is called regularly with each control plane that is not ready. Nil means never.
@@ -60,13 +62,16 @@ type Options struct {
 	// Causes returns the permanent causes of objects that do not become ready. Such a cause ends a wait for them if it
 	// persists. Causes runs at the same time as the wait, and may outlast it. Nil means not checked.
 	Causes func(context.Context) ([]Cause, error)
+	// Unanswered is called after each question that the API server has not answered. It reports whether it has changed
+	// something that may let the server answer: then the silence begins anew. Nil means that nothing can be done.
+	Unanswered func(context.Context) bool
 	// KeepWaiting makes the follower report such a cause without ending the wait.
 	KeepWaiting bool
 }
 
 // NewFollower follows Flux and Cluster API in a cluster.
 func NewFollower(c *kube.Cluster, o Options) Follower {
-	f := Follower{cluster: c, heartbeat: o.Heartbeat, silence: MaxSilence, causes: o.Causes, patient: o.KeepWaiting,
+	f := Follower{cluster: c, heartbeat: o.Heartbeat, silence: MaxSilence, unanswered: o.Unanswered, causes: o.Causes, patient: o.KeepWaiting,
 		now: o.Now, resources: slices.Concat(fluxResources(), clusterResources(), o.Kinds),
 		nudge: func(ctx context.Context, object *unstructured.Unstructured) error {
 			return flux.RequestReconcile(ctx, c, object.DeepCopy(), o.Now())

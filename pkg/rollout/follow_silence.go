@@ -20,9 +20,9 @@ const MaxSilence = 50 * time.Second
 const questions = 12
 
 // Listen returns nil when ctx ends, and an error with the code fault.ClusterUnreachable when the API server of a
-// cluster gave no answer for too long.
-func Listen(ctx context.Context, c *kube.Cluster) error {
-	return Follower{cluster: c, silence: MaxSilence}.listen(ctx)
+// cluster gave no answer for too long. unanswered is that of Options.
+func Listen(ctx context.Context, c *kube.Cluster, unanswered func(context.Context) bool) error {
+	return Follower{cluster: c, silence: MaxSilence, unanswered: unanswered}.listen(ctx)
 }
 
 // listen returns nil when ctx ends, and an error with the code fault.ClusterUnreachable when the API server gave no
@@ -44,6 +44,10 @@ func (f Follower) listen(ctx context.Context) error {
 		err := f.answers(ctx)
 		// "not ready" is an answer too
 		if _, refused := errors.AsType[*apierrors.StatusError](err); err == nil || refused {
+			heard = time.Now()
+			continue
+		}
+		if f.unanswered != nil && f.unanswered(ctx) {
 			heard = time.Now()
 			continue
 		}

@@ -3,6 +3,7 @@ package up
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -21,6 +22,27 @@ func findAddress(ctx context.Context, p provider.Provider, env *environment.Envi
 		report.Warn("%s", warning)
 	}
 	return found, nil
+}
+
+// moveBound bounds one attempt to give the address to a machine.
+const moveBound = 20 * time.Second
+
+// moveAddress returns what is done when the API server of the management cluster does not answer: its address has no
+// machine for minutes after the one that had it was replaced.
+func (r releases) moveAddress(report pipeline.Reporter) func(context.Context) bool {
+	return func(ctx context.Context) bool {
+		bounded, cancel := context.WithTimeout(ctx, moveBound)
+		defer cancel()
+		machine, err := provider.MoveAddress(bounded, r.provider, r.environment)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			report.Log("move the address of the API server: " + err.Error())
+		case machine != "":
+			report.Progress("no machine had the address %s of the API server: it is at %s now",
+				r.environment.ManagedAddress(), machine)
+		}
+		return machine != ""
+	}
 }
 
 // address makes the address of the API server before anything refers to it, if the provider has such an address. It

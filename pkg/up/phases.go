@@ -80,7 +80,7 @@ func (u *Run) phases() []pipeline.Phase {
 	d, short, long := u.decider, 10*time.Minute, u.Timeout
 	lookTimeout := max(short, u.Timeout/3) // a longer --timeout also gives it more time
 	r := releases{environment: u.Environment, scope: u.Scope, source: u.Source, published: &u.published,
-		heartbeat: u.Heartbeat, now: d.Now, kinds: d.Provider.Kinds(),
+		heartbeat: u.Heartbeat, now: d.Now, provider: d.Provider, kinds: d.Provider.Kinds(),
 		causes: u.Causes, keepWaiting: u.KeepWaiting}
 	wanted := bootstrap.Wanted{Supplies: u.Supplies, Environment: u.Environment, StateFolder: u.StateFolder,
 		Existing: u.BootstrapKubeconfig, Engine: d.Docker, Kind: d.Kind}

@@ -11,6 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/source"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -25,6 +26,7 @@ type releases struct {
 	heartbeat   time.Duration
 	now         func() time.Time
 	kinds       []schema.GroupVersionResource // of the infrastructure provider
+	provider    provider.Provider             // makes the machines
 	causes      func(context.Context) ([]rollout.Cause, error)
 	keepWaiting bool
 }
@@ -64,7 +66,11 @@ func (r releases) followOptions(dependency *kube.Cluster) rollout.Options {
 // follow watches the progress of a cluster until it reaches g.
 func (r releases) follow(ctx context.Context, c *kube.Cluster, g rollout.Goal, dependency *kube.Cluster,
 	report pipeline.Reporter) error {
-	return rollout.NewFollower(c, r.followOptions(dependency)).Await(ctx, g, report)
+	options := r.followOptions(dependency)
+	if c.Name == clusters.ManagementName {
+		options.Unanswered = r.moveAddress(report)
+	}
+	return rollout.NewFollower(c, options).Await(ctx, g, report)
 }
 
 // checkSource refuses a Git source whose chart has stale cluster definitions, before the cluster of a phase acts on it.

@@ -35,7 +35,7 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 	defer tick.Stop()
 	ctx, cancel := context.WithCancel(ctx)
 	listenEnded := make(chan error, 1)
-	go func() { listenEnded <- rollout.Listen(ctx, management) }()
+	go func() { listenEnded <- rollout.Listen(ctx, management, s.releases.moveAddress(report)) }()
 	defer func() { cancel(); <-listenEnded }()
 	report = onceEach{report, map[string]bool{}}
 	ended, reported := listenEnded, s.releases.now()

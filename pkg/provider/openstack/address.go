@@ -19,7 +19,9 @@ type project interface {
 	Port(ctx context.Context, id string) (cloud.Resource, error)
 	MakeFloatingIP(ctx context.Context, network, description string) (id string, err error)
 	Tag(ctx context.Context, r cloud.Resource, tag string) error
+	Associate(ctx context.Context, floatingIP, port cloud.Resource) error
 	Delete(ctx context.Context, r cloud.Resource) (gone bool, err error)
+	Inventory(context.Context) (cloud.Inventory, error)
 }
 
 // FindAddress lists the project's floating IPs, and changes nothing.
@@ -39,6 +41,16 @@ func (p Provider) MakeAddress(ctx context.Context, env *environment.Environment)
 		return provider.Address{}, err
 	}
 	return a.make(ctx)
+}
+
+// MoveAddress associates the floating IP with the youngest control-plane machine. Cluster API's provider (v0.14.7) does
+// so too, but only when something makes it look at that machine again, which can take ten minutes.
+func (p Provider) MoveAddress(ctx context.Context, env *environment.Environment) (machine string, err error) {
+	a, err := p.addresses(ctx, env)
+	if err != nil {
+		return "", err
+	}
+	return a.move(ctx)
 }
 
 // DeleteAddress deletes the floating IPs that MakeAddress made for the cluster. A cluster that was given none has none.

@@ -37,8 +37,8 @@ func (a addresses) choose(all []inventory.FloatingIP) (provider.Address, *invent
 				"server, and both are in use", chosen.Name, other.Name), "Disassociate the one that the kubeconfig does "+
 				"not name: openstack floating ip unset --port ADDRESS.")
 		}
-		found.Warnings = append(found.Warnings, fmt.Sprintf("floating IP %s was made for the API server too, and nobody "+
-			"uses it: openstack floating ip delete %s", other.Name, other.ID))
+		found.Warnings = append(found.Warnings, fmt.Sprintf("floating IP %s was made for the API server too, and is "+
+			"not used: openstack floating ip delete %s", other.Name, other.ID))
 	}
 	return found, &chosen, nil
 }

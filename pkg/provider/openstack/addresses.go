@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	addressHint = "Delete floating IPs that nobody uses, ask the operator of the cloud for more, or set " +
+	addressHint = "Delete unused floating IPs, ask the operator of the cloud for more, or set " +
 		"cluster.openstack.api_server.floating_ip to one of yours."
 	listedHint = "Run the same command again: it finds the floating IP by its description, and makes no second one."
 )
@@ -114,7 +114,7 @@ func (a addresses) make(ctx context.Context) (provider.Address, error) {
 	return found, nil
 }
 
-// create makes a floating IP and looks again: another run may have made one at the same time. All runs keep the same
+// create makes a floating IP and lists them again: another run may have made one at the same time. All runs keep the same
 // one, and each deletes only its own.
 func (a addresses) create(ctx context.Context) (provider.Address, *inventory.FloatingIP, error) {
 	network, err := a.externalNetwork(ctx)

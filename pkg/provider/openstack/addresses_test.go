@@ -32,7 +32,8 @@ type neutron struct {
 	fails map[string]error // by request
 	// beside, if set, is what another run makes while this one does.
 	beside *inventory.FloatingIP
-	noID   bool // the answer to the creation is cut off
+	has    cloud.Inventory
+	noID   bool // the answer to the creation has no ID
 	asked  []string
 }
 
@@ -90,6 +91,14 @@ func (n *neutron) Delete(_ context.Context, r cloud.Resource) (bool, error) {
 	}
 	n.ips = slices.DeleteFunc(n.ips, func(ip inventory.FloatingIP) bool { return ip.ID == r.ID })
 	return true, nil
+}
+
+func (n *neutron) Associate(_ context.Context, floatingIP, port cloud.Resource) error {
+	return n.ask("associate " + floatingIP.ID + " " + port.ID)
+}
+
+func (n *neutron) Inventory(context.Context) (cloud.Inventory, error) {
+	return n.has, n.ask("inventory")
 }
 
 func (n *neutron) ids() string {
@@ -192,7 +201,7 @@ func TestTheAddressIsMadeOnce(t *testing.T) {
 				t.Errorf("again: %+v, %v, %q is left", again, err, n.ids())
 			}
 			if looked, _, err := a.find(t.Context()); err != nil || looked.Address != tc.want || looked.Marked != (tc.want != "") {
-				t.Errorf("a look: %+v, %v", looked, err)
+				t.Errorf("an observation: %+v, %v", looked, err)
 			}
 			for _, asked := range n.asked {
 				if strings.HasPrefix(asked, "make") || strings.HasPrefix(asked, "tag") || strings.HasPrefix(asked, "delete") {
@@ -248,7 +257,7 @@ func TestAddressesThatAreRefused(t *testing.T) {
 		"quota": {fails: map[string]error{"make": refused(http.StatusConflict,
 			"409 Conflict: Quota exceeded for resources: ['floatingip'].")}, code: fault.CloudLacks,
 			says: `make a floating IP in external network "public": 409 Conflict: Quota exceeded`,
-			hint: "Delete floating IPs that nobody uses"},
+			hint: "Delete unused floating IPs"},
 		"no answer to the creation": {fails: map[string]error{"make": silent}, code: fault.CloudUnreachable,
 			says: "make a floating IP", hint: "finds the floating IP by its description", retry: true},
 		"credentials": {fails: map[string]error{"list": refused(http.StatusUnauthorized, "401 Unauthorized")},
@@ -309,6 +318,6 @@ func TestTheAddressIsDeletedByProof(t *testing.T) {
 	}
 	n = &neutron{fails: map[string]error{"list": &cloud.Refusal{Code: 500}}}
 	if _, err := addressesIn(n, "").delete(t.Context()); err == nil {
-		t.Error("nobody knows what there is, and it counts as nothing")
+		t.Error("what is not known counts as nothing")
 	}
 }

@@ -87,6 +87,14 @@
 {{- $api.floating_ip | default $api.managed_floating_ip -}}
 {{- end -}}
 
+{{/* Whether cluster-init makes the floating IP of the API server; empty means that it does not. */}}
+{{- define "telco-cloud-init.managesAddress" -}}
+{{- $api := .Values.cluster.openstack.api_server -}}
+{{- if and (eq $api.mode "floating-ip") (not $api.floating_ip) -}}
+{{- include "telco-cloud-init.usesOpenStack" (dict "root" . "name" "cluster") -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The name servers, with commas between them. */}}
 {{- define "telco-cloud-init.openstackNameservers" -}}
 {{- $servers := list -}}

@@ -1,6 +1,7 @@
 package leftovers
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -31,4 +32,30 @@ func (c Cluster) ProviderOwnsAddress(ip openstack.Resource) bool {
 // its namespace.
 func (c Cluster) MayOwnPort(port openstack.Resource) bool {
 	return slices.Contains(port.Tags, c.Tag()) || port.Description == capoDescription+c.Name && c.claimedBy(port) == ""
+}
+
+// ControlPlanePort returns the youngest running control-plane machine and its port: one that is about to be replaced is
+// older. The provider gives the ports of control-plane machines a security group of their own. A zero port means that
+// there is none.
+func (c Cluster) ControlPlanePort(has openstack.Inventory) (server, port openstack.Resource) {
+	byRef := map[openstack.Ref]openstack.Resource{}
+	for _, r := range has.Resources {
+		byRef[r.Ref] = r
+	}
+	isControlPlane := func(used openstack.Ref) bool {
+		return used.Kind == openstack.KindSecurityGroup &&
+			byRef[used].Name == "k8s-cluster-"+c.resourceName()+"-secgroup-controlplane"
+	}
+	for _, r := range has.Resources {
+		of, there := byRef[r.PartOf]
+		if r.Kind != openstack.KindPort || !there || of.Kind != openstack.KindServer || of.Status != "ACTIVE" ||
+			!c.MayOwnPort(r) || !slices.ContainsFunc(r.Uses, isControlPlane) {
+			continue
+		}
+		if port.ID == "" || cmp.Or(of.Created.Compare(server.Created), cmp.Compare(server.Name, of.Name),
+			cmp.Compare(port.Name, r.Name)) > 0 {
+			server, port = of, r
+		}
+	}
+	return server, port
 }

@@ -1,0 +1,76 @@
+package openstack
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
+)
+
+// machines are two control-plane machines and a worker of the cluster, and one of another cluster, each with a port.
+func machinesThere(states ...string) cloud.Inventory {
+	has := cloud.Inventory{Resources: []cloud.Resource{
+		{Ref: cloud.Ref{Kind: cloud.KindSecurityGroup, ID: "cps"}, Name: "k8s-cluster-ns-demo-secgroup-controlplane"},
+		{Ref: cloud.Ref{Kind: cloud.KindSecurityGroup, ID: "workers"}, Name: "k8s-cluster-ns-demo-secgroup-worker"}}}
+	for i, name := range []string{"old", "new", "worker", "other"} {
+		server := cloud.Ref{Kind: cloud.KindServer, ID: name}
+		port := cloud.Resource{Ref: cloud.Ref{Kind: cloud.KindPort, ID: "port-" + name}, Tags: []string{ourTag},
+			PartOf: server, Uses: []cloud.Ref{{Kind: cloud.KindSecurityGroup, ID: "cps"}}}
+		switch name {
+		case "worker":
+			port.Uses[0].ID = "workers"
+		case "other":
+			port.Tags = []string{ourTag + "-2"}
+		}
+		has.Resources = append(has.Resources, cloud.Resource{Ref: server, Name: name, Status: states[i],
+			Created: time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC)}, port)
+	}
+	return has
+}
+
+// The address goes to the youngest control-plane machine that runs, if no port has it, and not where that is not known.
+func TestAnAddressWithoutAMachineIsGivenToOne(t *testing.T) {
+	free := []inventory.FloatingIP{ip("a", 1, described(ours), tagged)}
+	active := []string{"ACTIVE", "ACTIVE", "ACTIVE", "ACTIVE"}
+	for name, tc := range map[string]struct {
+		ips    []inventory.FloatingIP
+		states []string
+		fails  map[string]error
+		want   string
+		asked  string
+		err    string
+	}{
+		"no port has it": {ips: free, states: active, want: "new", asked: "associate a port-new"},
+		"only one runs":  {ips: free, states: []string{"ACTIVE", "SHUTOFF", "ACTIVE", "ACTIVE"}, want: "old", asked: "associate a port-old"},
+		"none runs":      {ips: free, states: []string{"ERROR", "BUILD", "ACTIVE", "ACTIVE"}},
+		"a port has it":  {ips: []inventory.FloatingIP{ip("a", 1, described(ours), held("x"))}, states: active},
+		"it is gone":     {states: active, err: "no such one any more"},
+		"no list": {ips: free, states: active, fails: map[string]error{"list": errors.New("503")},
+			err: "list the floating IPs: 503"},
+		"no machines known": {ips: free, states: active, fails: map[string]error{"inventory": errors.New("503")},
+			err: "list the machines: 503"},
+		"refused": {ips: free, states: active, fails: map[string]error{"associate": errors.New("409")},
+			err: "give floating IP 203.0.113.1 to server new: 409", asked: "associate a port-new"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := &neutron{ips: tc.ips, has: machinesThere(tc.states...), fails: tc.fails}
+			got, err := addressesIn(n, "203.0.113.1").move(t.Context())
+			if got != tc.want || (err != nil) != (tc.err != "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("%q, %v", got, err)
+			}
+			i := slices.IndexFunc(n.asked, func(a string) bool { return strings.HasPrefix(a, "associate") })
+			if i >= 0 != (tc.asked != "") || i >= 0 && n.asked[i] != tc.asked {
+				t.Errorf("asked %v", n.asked)
+			}
+		})
+	}
+	n := &neutron{ips: free, has: machinesThere(active...)}
+	n.has.Unknown = map[cloud.Kind]error{cloud.KindPort: errors.New("503")}
+	if got, err := addressesIn(n, "203.0.113.1").move(t.Context()); err == nil || got != "" {
+		t.Errorf("it is not known which ports there are: %q, %v", got, err)
+	}
+}
