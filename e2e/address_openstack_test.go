@@ -46,7 +46,8 @@ func TestMatrixAddress(t *testing.T) {
 			t.Errorf("the project has the servers %v, had %v", now, servers)
 		}
 		if moved := project.address(t); moved.ID != address.ID || moved.Port == "" || moved.Port == address.Port {
-			t.Errorf("address %s is at port %s; it was %s at port %s", moved.Name, moved.Port, address.Name, address.Port)
+			t.Errorf("address %s is at port %s; it was %s at port %s", moved.Name, moved.Port, address.Name,
+				address.Port)
 		}
 		replaced := l.management(t)
 		if replaced.Config.Host != endpoint {

@@ -107,7 +107,8 @@ func (o *renderOptions) run(ctx context.Context, name string) error {
 		}
 	}
 	if env.ManagesAddress() && env.ManagedAddress() == "" {
-		oneline.Fprintf(o.streams.Err, "left out: the floating IP of the API server (apiServerFloatingIP), which up makes\n")
+		oneline.Fprintf(o.streams.Err,
+			"left out: the floating IP of the API server (apiServerFloatingIP), which up makes\n")
 	}
 	rendered, err := manifests.Render(ctx, env, environment.Phase(o.phase), nil, tree)
 	if err != nil {

@@ -37,8 +37,8 @@ func TestWhoseAddressIsMade(t *testing.T) {
 	}
 }
 
-// A cluster keeps the address that it was given. If it was given none, it gets none later: the provider's webhook refuses
-// that, so the address is the provider's and the cluster can lose it.
+// A cluster keeps the address that it was given. If it was given none, it gets none later: the provider's webhook
+// refuses that, so the address is the provider's and the cluster can lose it.
 func TestAClusterKeepsItsAddress(t *testing.T) {
 	env := capo(t, "kubeadm-capo", nil)
 	with, err := env.WithManagedAddress(made)

@@ -8,8 +8,8 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 )
 
-// MakeFloatingIP makes a floating IP in an external network, and returns its ID. Neutron sets no tag in this request: the
-// description is the proof of the owner until Tag has run. After an error it may have been made nevertheless.
+// MakeFloatingIP makes a floating IP in an external network, and returns its ID. Neutron sets no tag in this request:
+// the description is the proof of the owner until Tag has run. After an error it may have been made nevertheless.
 func (c *Client) MakeFloatingIP(ctx context.Context, network, description string) (id string, err error) {
 	var made struct {
 		FloatingIP struct{ ID string } `json:"floatingip"`

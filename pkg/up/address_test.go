@@ -59,11 +59,12 @@ func TestTheAddressIsMadeBeforeAnythingRefersToIt(t *testing.T) {
 		made  bool
 		want  string
 	}{
-		"none":               {onOpenStack(t), provider.Address{}, true, "203.0.113.8"},
-		"one without a tag":  {onOpenStack(t), unfinished, true, "203.0.113.8"},
-		"one is there":       {onOpenStack(t), there, false, "203.0.113.9"},
-		"the controllers'":   {onOpenStack(t), provider.Address{Foreign: true}, false, ""},
-		"the user's":         {onOpenStack(t, "cluster.openstack.api_server.floating_ip=203.0.113.7"), there, false, ""},
+		"none":              {onOpenStack(t), provider.Address{}, true, "203.0.113.8"},
+		"one without a tag": {onOpenStack(t), unfinished, true, "203.0.113.8"},
+		"one is there":      {onOpenStack(t), there, false, "203.0.113.9"},
+		"the controllers'":  {onOpenStack(t), provider.Address{Foreign: true}, false, ""},
+		"the user's": {onOpenStack(t, "cluster.openstack.api_server.floating_ip=203.0.113.7"), there, false,
+			""},
 		"another provider's": {loaded(t, environment.Options{Name: "kubeadm-capd"}), there, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

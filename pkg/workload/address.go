@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// findAddress returns the environment with the address that was made for its API server, and reports an address that the
-// cluster can lose.
+// findAddress returns the environment with the address that was made for its API server, and reports an address that
+// the cluster can lose.
 func (c Cluster) findAddress(ctx context.Context, applied *environment.Environment, report pipeline.Reporter) (
 	*environment.Environment, error) {
 	found, err := provider.WithAddress(ctx, c.Provider, applied, report)

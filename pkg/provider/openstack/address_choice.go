@@ -33,9 +33,11 @@ func (a addresses) choose(all []inventory.FloatingIP) (provider.Address, *invent
 	found := provider.Address{Address: chosen.Name, Marked: a.isTagged(chosen)}
 	for _, other := range ours[1:] {
 		if other.Port != "" {
-			return found, nil, fault.New(fault.CloudLacks, fmt.Sprintf("floating IPs %s and %s were both made for the API "+
-				"server, and both are in use", chosen.Name, other.Name), "Disassociate the one that the kubeconfig does "+
-				"not name: openstack floating ip unset --port ADDRESS.")
+			return found, nil, fault.New(fault.CloudLacks,
+				fmt.Sprintf("floating IPs %s and %s were both made for the API "+
+					"server, and both are in use", chosen.Name, other.Name),
+				"Disassociate the one that the kubeconfig does "+
+					"not name: openstack floating ip unset --port ADDRESS.")
 		}
 		found.Warnings = append(found.Warnings, fmt.Sprintf("floating IP %s was made for the API server too, and is "+
 			"not used: openstack floating ip delete %s", other.Name, other.ID))
@@ -48,14 +50,17 @@ func (a addresses) chooseGiven(all []inventory.FloatingIP) (provider.Address, *i
 	for _, ip := range all {
 		if ip.Name == a.given {
 			// One without marks was made again by an administrator: it is used, and not deleted.
-			return provider.Address{Address: ip.Name, Marked: a.isTagged(ip) || !a.cluster.OwnsAddress(ip.Resource)}, &ip,
+			return provider.Address{Address: ip.Name, Marked: a.isTagged(ip) || !a.cluster.OwnsAddress(ip.Resource)},
+				&ip,
 				nil
 		}
 	}
-	return provider.Address{}, nil, fault.New(fault.CloudLacks, fmt.Sprintf("the cluster has the floating IP %s, and the "+
-		"project has no such one any more", a.given), "The address of a cluster cannot change. Have an administrator of "+
-		"the cloud make it again: openstack floating ip create --floating-ip-address "+a.given+" --project PROJECT "+
-		"EXTERNAL-NETWORK.")
+	return provider.Address{}, nil, fault.New(fault.CloudLacks,
+		fmt.Sprintf("the cluster has the floating IP %s, and the "+
+			"project has no such one any more", a.given),
+		"The address of a cluster cannot change. Have an administrator of "+
+			"the cloud make it again: openstack floating ip create --floating-ip-address "+a.given+" --project PROJECT "+
+			"EXTERNAL-NETWORK.")
 }
 
 func (a addresses) isTagged(ip inventory.FloatingIP) bool {

@@ -45,10 +45,11 @@ func TestAnAddressWithoutAMachineIsGivenToOne(t *testing.T) {
 		err    string
 	}{
 		"no port has it": {ips: free, states: active, want: "new", asked: "associate a port-new"},
-		"only one runs":  {ips: free, states: []string{"ACTIVE", "SHUTOFF", "ACTIVE", "ACTIVE"}, want: "old", asked: "associate a port-old"},
-		"none runs":      {ips: free, states: []string{"ERROR", "BUILD", "ACTIVE", "ACTIVE"}},
-		"a port has it":  {ips: []inventory.FloatingIP{ip("a", 1, described(ours), held("x"))}, states: active},
-		"it is gone":     {states: active, err: "no such one any more"},
+		"only one runs": {ips: free, states: []string{"ACTIVE", "SHUTOFF", "ACTIVE", "ACTIVE"}, want: "old",
+			asked: "associate a port-old"},
+		"none runs":     {ips: free, states: []string{"ERROR", "BUILD", "ACTIVE", "ACTIVE"}},
+		"a port has it": {ips: []inventory.FloatingIP{ip("a", 1, described(ours), held("x"))}, states: active},
+		"it is gone":    {states: active, err: "no such one any more"},
 		"no list": {ips: free, states: active, fails: map[string]error{"list": errors.New("503")},
 			err: "list the floating IPs: 503"},
 		"no machines known": {ips: free, states: active, fails: map[string]error{"inventory": errors.New("503")},
@@ -59,7 +60,8 @@ func TestAnAddressWithoutAMachineIsGivenToOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := &neutron{ips: tc.ips, has: machinesThere(tc.states...), fails: tc.fails}
 			got, err := addressesIn(n, "203.0.113.1").move(t.Context())
-			if got != tc.want || (err != nil) != (tc.err != "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+			if got != tc.want || (err != nil) != (tc.err != "") || err != nil && !strings.Contains(err.Error(),
+				tc.err) {
 				t.Errorf("%q, %v", got, err)
 			}
 			i := slices.IndexFunc(n.asked, func(a string) bool { return strings.HasPrefix(a, "associate") })

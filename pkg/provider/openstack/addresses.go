@@ -43,7 +43,8 @@ func (a addresses) find(ctx context.Context) (provider.Address, *inventory.Float
 // check refuses a floating IP that the API server cannot use.
 func (a addresses) check(ctx context.Context, ip inventory.FloatingIP) error {
 	if ip.Status == "ERROR" {
-		return fault.New(fault.CloudLacks, fmt.Sprintf("floating IP %s of the API server has the status ERROR", ip.Name),
+		return fault.New(fault.CloudLacks, fmt.Sprintf("floating IP %s of the API server has the status ERROR",
+			ip.Name),
 			"Ask the operator of the cloud to repair it.")
 	}
 	if a.given == "" { // a cluster that has an address keeps it
@@ -53,8 +54,9 @@ func (a addresses) check(ctx context.Context, ip inventory.FloatingIP) error {
 		}
 		if ip.Network != network {
 			return fault.New(fault.CloudLacks, fmt.Sprintf("floating IP %s was made for the API server in another "+
-				"external network than %q", ip.Name, a.network), "Set cluster.openstack.external_network to its network. "+
-				"Or delete it, if no cluster uses it: openstack floating ip delete "+ip.ID+".")
+				"external network than %q", ip.Name, a.network),
+				"Set cluster.openstack.external_network to its network. "+
+					"Or delete it, if no cluster uses it: openstack floating ip delete "+ip.ID+".")
 		}
 	}
 	if ip.Port == "" {
@@ -67,8 +69,9 @@ func (a addresses) check(ctx context.Context, ip inventory.FloatingIP) error {
 	if err == nil && a.cluster.MayOwnPort(port) {
 		return nil
 	}
-	return fault.New(fault.CloudLacks, fmt.Sprintf("floating IP %s of the API server is in use by port %s, which is not "+
-		"this cluster's", ip.Name, ip.Port), "Disassociate it: openstack floating ip unset --port "+ip.ID+".")
+	return fault.New(fault.CloudLacks,
+		fmt.Sprintf("floating IP %s of the API server is in use by port %s, which is not "+
+			"this cluster's", ip.Name, ip.Port), "Disassociate it: openstack floating ip unset --port "+ip.ID+".")
 }
 
 // externalNetwork returns the ID of the external network.
@@ -89,7 +92,8 @@ func (a addresses) externalNetwork(ctx context.Context) (string, error) {
 	if len(ids) == 1 {
 		return ids[0], nil
 	}
-	return "", fault.New(fault.CloudLacks, fmt.Sprintf("the cloud has %d external networks called %q", len(ids), a.network),
+	return "", fault.New(fault.CloudLacks, fmt.Sprintf("the cloud has %d external networks called %q", len(ids),
+		a.network),
 		"Set cluster.openstack.external_network to an ID that openstack network list --external prints.")
 }
 

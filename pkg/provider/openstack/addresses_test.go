@@ -1,151 +1,16 @@
 package openstack
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
 	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
-	"github.com/cluster-init/cluster-init/pkg/provider/openstack/leftovers"
 )
-
-const (
-	ourTag      = "cluster-init:cluster=ns-demo"
-	ours        = "Created by cluster-init for the API server of cluster ns-demo"
-	providers   = "Created by cluster-api-provider-openstack cluster ns-demo"
-	otherOurs   = "Created by cluster-init for the API server of cluster ns-demo-2"
-	outside     = "net-1"
-	anotherSide = "net-2"
-)
-
-// neutron is a project in memory.
-type neutron struct {
-	ips   []inventory.FloatingIP
-	ports map[string]cloud.Resource
-	fails map[string]error // by request
-	// beside, if set, is what another run makes while this one does.
-	beside *inventory.FloatingIP
-	has    cloud.Inventory
-	noID   bool // the answer to the creation has no ID
-	asked  []string
-}
-
-func (n *neutron) ask(request string) error {
-	n.asked = append(n.asked, request)
-	return n.fails[strings.Fields(request)[0]]
-}
-
-func (n *neutron) FloatingIPs(context.Context) ([]inventory.FloatingIP, error) {
-	return slices.Clone(n.ips), n.ask("list")
-}
-
-func (n *neutron) ExternalNetworks(context.Context) ([]cloud.Resource, error) {
-	return []cloud.Resource{{Ref: cloud.Ref{ID: outside}, Name: "public"}, {Ref: cloud.Ref{ID: anotherSide}, Name: "twin"},
-		{Ref: cloud.Ref{ID: "net-3"}, Name: "twin"}}, n.ask("networks")
-}
-
-func (n *neutron) Port(_ context.Context, id string) (cloud.Resource, error) {
-	if err := n.ask("port " + id); err != nil {
-		return cloud.Resource{}, err
-	}
-	port, there := n.ports[id]
-	if !there {
-		return cloud.Resource{}, cloud.ErrNotFound
-	}
-	return port, nil
-}
-
-func (n *neutron) MakeFloatingIP(_ context.Context, network, description string) (string, error) {
-	if err := n.ask("make " + network + " " + description); err != nil {
-		return "", err
-	}
-	n.ips = append(n.ips, ip("made", 9, at(network), described(description)))
-	if n.beside != nil {
-		n.ips = append(n.ips, *n.beside)
-	}
-	if n.noID {
-		return "", nil
-	}
-	return "made", nil
-}
-
-func (n *neutron) Tag(_ context.Context, r cloud.Resource, tag string) error {
-	for i := range n.ips {
-		if n.ips[i].ID == r.ID {
-			n.ips[i].Tags = append(n.ips[i].Tags, tag)
-		}
-	}
-	return n.ask("tag " + r.ID)
-}
-
-func (n *neutron) Delete(_ context.Context, r cloud.Resource) (bool, error) {
-	if err := n.ask("delete " + r.ID); err != nil {
-		return false, err
-	}
-	n.ips = slices.DeleteFunc(n.ips, func(ip inventory.FloatingIP) bool { return ip.ID == r.ID })
-	return true, nil
-}
-
-func (n *neutron) Associate(_ context.Context, floatingIP, port cloud.Resource) error {
-	return n.ask("associate " + floatingIP.ID + " " + port.ID)
-}
-
-func (n *neutron) Inventory(context.Context) (cloud.Inventory, error) {
-	return n.has, n.ask("inventory")
-}
-
-func (n *neutron) ids() string {
-	var ids []string
-	for _, ip := range n.ips {
-		ids = append(ids, ip.ID)
-	}
-	return strings.Join(ids, " ")
-}
-
-// ip is a floating IP in the external network, made at that minute. Its address follows the minute.
-func ip(id string, minute int, with ...func(*inventory.FloatingIP)) inventory.FloatingIP {
-	made := inventory.FloatingIP{Resource: cloud.Resource{Ref: cloud.Ref{Kind: cloud.KindFloatingIP, ID: id},
-		Name: fmt.Sprintf("203.0.113.%d", minute), Status: "DOWN",
-		Created: time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC)}, Network: outside}
-	for _, change := range with {
-		change(&made)
-	}
-	return made
-}
-
-func described(text string) func(*inventory.FloatingIP) {
-	return func(ip *inventory.FloatingIP) { ip.Description = text }
-}
-
-func tagged(ip *inventory.FloatingIP) { ip.Tags = append(ip.Tags, ourTag) }
-
-func at(network string) func(*inventory.FloatingIP) {
-	return func(ip *inventory.FloatingIP) { ip.Network = network }
-}
-
-func held(port string) func(*inventory.FloatingIP) {
-	return func(ip *inventory.FloatingIP) { ip.Port = port }
-}
-
-func broken(ip *inventory.FloatingIP) { ip.Status = "ERROR" }
-
-func addressesIn(n *neutron, given string) addresses {
-	return addresses{project: n, network: "public", given: given, cluster: leftovers.Cluster{Namespace: "ns", Name: "demo"}}
-}
-
-// ourPorts are those of the cluster's machines, with their tag or, in a user's own definition, without.
-func ourPorts() map[string]cloud.Resource {
-	return map[string]cloud.Resource{"cp": {Tags: []string{ourTag}},
-		"untagged": {Description: "Created by cluster-api-provider-openstack cluster demo"},
-		"strange":  {Description: "web"}, "other": {Tags: []string{"cluster-init:cluster=ns-demo-2"}}}
-}
 
 // Whatever there is, there is one address afterwards, and each run finds the same one.
 func TestTheAddressIsMadeOnce(t *testing.T) {
@@ -160,17 +25,23 @@ func TestTheAddressIsMadeOnce(t *testing.T) {
 		foreign  bool
 		warnings int
 	}{
-		"nothing":               {want: "203.0.113.9", left: "made"},
-		"half an answer":        {noID: true, want: "203.0.113.9", left: "made"},
-		"those of others":       {ips: []inventory.FloatingIP{ip("a", 1), ip("b", 2, described(otherOurs))}, want: "203.0.113.9", left: "a b made"},
-		"it is there":           {ips: []inventory.FloatingIP{ip("a", 1, mine, tagged)}, want: "203.0.113.1", left: "a"},
-		"a machine has it":      {ips: []inventory.FloatingIP{ip("a", 1, mine, tagged, held("cp"))}, want: "203.0.113.1", left: "a"},
-		"at a port without tag": {ips: []inventory.FloatingIP{ip("a", 1, mine, tagged, held("untagged"))}, want: "203.0.113.1", left: "a"},
+		"nothing":        {want: "203.0.113.9", left: "made"},
+		"half an answer": {noID: true, want: "203.0.113.9", left: "made"},
+		"those of others": {ips: []inventory.FloatingIP{ip("a", 1), ip("b", 2, described(otherOurs))},
+			want: "203.0.113.9", left: "a b made"},
+		"it is there": {ips: []inventory.FloatingIP{ip("a", 1, mine, tagged)}, want: "203.0.113.1",
+			left: "a"},
+		"a machine has it": {ips: []inventory.FloatingIP{ip("a", 1, mine, tagged, held("cp"))},
+			want: "203.0.113.1", left: "a"},
+		"at a port without tag": {ips: []inventory.FloatingIP{ip("a", 1, mine, tagged, held("untagged"))},
+			want: "203.0.113.1", left: "a"},
 		"killed before the tag": {ips: []inventory.FloatingIP{ip("a", 1, mine)}, want: "203.0.113.1", left: "a"},
-		"another description":   {ips: []inventory.FloatingIP{ip("a", 1, tagged, described("edge"))}, want: "203.0.113.1", left: "a"},
+		"another description": {ips: []inventory.FloatingIP{ip("a", 1, tagged, described("edge"))},
+			want: "203.0.113.1", left: "a"},
 		"another run was faster": {beside: new(ip("a", 1, mine)), want: "203.0.113.1",
 			left: "a"},
-		"another run was later":          {beside: new(ip("a", 10, mine)), want: "203.0.113.9", left: "made a", warnings: 1},
+		"another run was later": {beside: new(ip("a", 10, mine)), want: "203.0.113.9", left: "made a",
+			warnings: 1},
 		"at the same time, the lower ID": {beside: new(ip("a", 9, mine)), want: "203.0.113.9", left: "a"},
 		"two of a killed run": {ips: []inventory.FloatingIP{ip("b", 2, mine), ip("a", 1, mine, tagged)},
 			want: "203.0.113.1", left: "b a", warnings: 1},
@@ -182,7 +53,8 @@ func TestTheAddressIsMadeOnce(t *testing.T) {
 			given: "203.0.113.1", want: "203.0.113.1", left: "a"},
 		"the one that an administrator made again": {ips: []inventory.FloatingIP{ip("a", 1, held("cp"))},
 			given: "203.0.113.1", want: "203.0.113.1", left: "a"},
-		"the provider's, at a machine": {ips: []inventory.FloatingIP{ip("a", 1, tagged, described(providers), held("cp"))},
+		"the provider's, at a machine": {ips: []inventory.FloatingIP{ip("a", 1, tagged, described(providers),
+			held("cp"))},
 			foreign: true, left: "a"},
 		"the provider's, left behind": {ips: []inventory.FloatingIP{ip("a", 1, tagged, described(providers))},
 			want: "203.0.113.9", left: "a made"},
@@ -200,11 +72,13 @@ func TestTheAddressIsMadeOnce(t *testing.T) {
 			if err != nil || again.Address != tc.want || n.ids() != tc.left {
 				t.Errorf("again: %+v, %v, %q is left", again, err, n.ids())
 			}
-			if looked, _, err := a.find(t.Context()); err != nil || looked.Address != tc.want || looked.Marked != (tc.want != "") {
+			if looked, _, err := a.find(t.Context()); err != nil || looked.Address != tc.want ||
+				looked.Marked != (tc.want != "") {
 				t.Errorf("an observation: %+v, %v", looked, err)
 			}
 			for _, asked := range n.asked {
-				if strings.HasPrefix(asked, "make") || strings.HasPrefix(asked, "tag") || strings.HasPrefix(asked, "delete") {
+				if strings.HasPrefix(asked, "make") || strings.HasPrefix(asked, "tag") || strings.HasPrefix(asked,
+					"delete") {
 					t.Errorf("the second time it changes something: %s", asked)
 				}
 			}
@@ -235,15 +109,17 @@ func TestAddressesThatAreRefused(t *testing.T) {
 			says: "in use by port strange, which is not this cluster's", hint: "unset --port a"},
 		"at a port of another cluster": {ips: []inventory.FloatingIP{ip("a", 1, mine, held("other"))},
 			code: fault.CloudLacks, says: "in use by port other"},
-		"at a port that is hidden": {ips: []inventory.FloatingIP{ip("a", 1, mine, held("hidden"))}, code: fault.CloudLacks,
+		"at a port that is hidden": {ips: []inventory.FloatingIP{ip("a", 1, mine, held("hidden"))},
+			code: fault.CloudLacks,
 			says: "in use by port hidden"},
 		"two in use": {ips: []inventory.FloatingIP{ip("a", 1, mine, held("cp")), ip("b", 2, mine, held("cp"))},
 			code: fault.CloudLacks, says: "203.0.113.1 and 203.0.113.2 were both made for the API server"},
 		"deleted by hand": {ips: []inventory.FloatingIP{ip("a", 1, mine)}, given: "203.0.113.7", code: fault.CloudLacks,
 			says: "the cluster has the floating IP 203.0.113.7, and the project has no such one",
 			hint: "--floating-ip-address 203.0.113.7"},
-		"the one that was given is broken": {ips: []inventory.FloatingIP{ip("a", 1, mine, broken)}, given: "203.0.113.1",
-			code: fault.CloudLacks, says: "status ERROR"},
+		"the one that was given is broken": {ips: []inventory.FloatingIP{ip("a", 1, mine, broken)},
+			given: "203.0.113.1",
+			code:  fault.CloudLacks, says: "status ERROR"},
 		"no list": {fails: map[string]error{"list": silent}, code: fault.CloudUnreachable,
 			says: "list the floating IPs: no answer in time", retry: true},
 		"no networks": {fails: map[string]error{"networks": silent}, code: fault.CloudUnreachable,
@@ -272,10 +148,15 @@ func TestAddressesThatAreRefused(t *testing.T) {
 			before := n.ids()
 			_, err := a.make(t.Context())
 			if err == nil || fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.says) ||
-				!strings.Contains(fault.HintOf(err), tc.hint) || fault.HintOf(err) == "" || fault.CanRetry(err) != tc.retry {
-				t.Errorf("%v\ncode %s, hint %q, retry %t", err, fault.CodeOf(err), fault.HintOf(err), fault.CanRetry(err))
+				!strings.Contains(fault.HintOf(err), tc.hint) || fault.HintOf(err) == "" ||
+				fault.CanRetry(err) != tc.retry {
+				t.Errorf("%v\ncode %s, hint %q, retry %t", err, fault.CodeOf(err), fault.HintOf(err),
+					fault.CanRetry(err))
 			}
-			if n.ids() != before || slices.ContainsFunc(n.asked, func(a string) bool { return strings.HasPrefix(a, "tag") }) {
+			if n.ids() != before || slices.ContainsFunc(n.asked, func(a string) bool {
+				return strings.HasPrefix(a,
+					"tag")
+			}) {
 				t.Errorf("it changed something: %q, %v", n.ids(), n.asked)
 			}
 		})
@@ -301,10 +182,13 @@ func TestATagThatIsMissing(t *testing.T) {
 // Only what was made for this cluster is deleted, and nothing that a port has.
 func TestTheAddressIsDeletedByProof(t *testing.T) {
 	n := &neutron{ips: []inventory.FloatingIP{ip("users", 1), ip("other", 2, described(otherOurs)),
-		ip("providers", 3, tagged, described(providers)), ip("a", 4, described(ours)), ip("b", 5, described(ours), tagged),
-		ip("two", 6, described(ours), func(ip *inventory.FloatingIP) { ip.Tags = []string{"cluster-init:cluster=ns-demo-2"} })}}
+		ip("providers", 3, tagged, described(providers)), ip("a", 4, described(ours)), ip("b", 5, described(ours),
+			tagged),
+		ip("two", 6, described(ours),
+			func(ip *inventory.FloatingIP) { ip.Tags = []string{"cluster-init:cluster=ns-demo-2"} })}}
 	deleted, err := addressesIn(n, "").delete(t.Context())
-	if err != nil || !slices.Equal(deleted, []string{"203.0.113.4", "203.0.113.5"}) || n.ids() != "users other providers two" {
+	if err != nil || !slices.Equal(deleted, []string{"203.0.113.4", "203.0.113.5"}) ||
+		n.ids() != "users other providers two" {
 		t.Errorf("%v, %v, %q is left", deleted, err, n.ids())
 	}
 	n = &neutron{ips: []inventory.FloatingIP{ip("a", 1, described(ours), held("cp"))}}

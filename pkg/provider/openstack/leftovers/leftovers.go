@@ -77,7 +77,8 @@ func (p Project) Going(ctx context.Context, l provider.Leftover) (bool, error) {
 	return !strings.HasPrefix(status, "error"), answer(err)
 }
 
-// Survey counts resources with a tag. A kind that cannot be listed is an error.
+// Survey counts resources with a tag, and addresses that a killed run left without one. A kind that cannot be listed is
+// an error.
 func (p Project) Survey(ctx context.Context) ([]provider.Remains, error) {
 	inventory, err := p.Cloud.Inventory(ctx)
 	if err != nil {
@@ -88,10 +89,15 @@ func (p Project) Survey(ctx context.Context) ([]provider.Remains, error) {
 	}
 	things := map[string]int{}
 	for _, r := range inventory.Resources {
+		tagged := false
 		for _, tag := range r.Tags {
 			if cluster, is := owned.CloudNameOfTag(tag); is {
 				things[cluster]++
+				tagged = true
 			}
+		}
+		if cluster, is := owned.CloudNameOfAddress(r.Description); is && !tagged {
+			things[cluster]++
 		}
 	}
 	var all []provider.Remains
