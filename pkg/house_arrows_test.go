@@ -118,8 +118,10 @@ var arrows = map[string]rule{
 		"the user data of a machine is written from what it is given, without any outside system"},
 	"provider": {[]string{"environment"},
 		"the seam for infrastructure: what a run asks of the one that it has, of the environment that it applies"},
-	"provider/docker": {[]string{"docker", "fault", "kind", "owned", "provider"},
+	"provider/docker": {[]string{"docker", "fault", "kind", "owned", "provider", "provider/docker/addresses"},
 		"machines are containers of the Docker engine"},
+	"provider/docker/addresses": {[]string{"docker", "fault", "kind", "owned"},
+		"containers of a cluster are started with their addresses in one way, for whichever verb finds them stopped"},
 	"provider/openstack": {[]string{"environment", "fault", "openstack", "openstack/credentials", "openstack/inventory",
 		"openstack/preflight", "provider", "provider/openstack/leftovers"},
 		"machines are servers of an OpenStack project, which are proven as what they leave is"},
@@ -130,7 +132,7 @@ var arrows = map[string]rule{
 	"provider/openstack/leftovers": {[]string{"fault", "openstack", "owned", "provider", "oneline"},
 		"what a cluster has left in a project is found by proof and deleted there, for a verb that knows no provider"},
 
-	"clusters": {[]string{"fault", "capi", "docker", "environment", "flux", "kind", "kube", "lease", "owned",
+	"clusters": {[]string{"fault", "capi", "docker", "environment", "flux", "kind", "kube", "lease", "lock", "owned",
 		"pipeline", "provider", "readiness", "rollout", "oneline", "wholefile"},
 		"the bootstrap cluster, the management cluster and the machines are observed in one way, whichever verb asks"},
 

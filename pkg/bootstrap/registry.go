@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/lock"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/registry"
@@ -38,7 +39,7 @@ func (r Registry) Run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	var running *registry.Registry
-	err = underNetworkLock(ctx, r.StateFolder, func() (err error) {
+	err = lock.UnderNetwork(ctx, r.StateFolder, func() (err error) {
 		running, err = registry.EnsureRegistry(ctx, r.Engine,
 			registry.EnsureOptions{Cluster: r.Environment.ClusterName(), Serves: r.Serves, Binary: r.Binary})
 		return err

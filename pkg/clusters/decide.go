@@ -22,7 +22,10 @@ type Decision struct {
 // not answer, and longer after it has started stopped containers.
 func (w *World) Decide(ctx context.Context, report pipeline.Reporter, judge func(Observation) Decision) (Observation,
 	error) {
-	started := map[string]bool{}
+	return w.decide(ctx, &starts{begun: map[string]bool{}, report: report}, judge)
+}
+
+func (w *World) decide(ctx context.Context, s *starts, judge func(Observation) Decision) (Observation, error) {
 	deadline := w.Now().Add(w.Patience())
 	var last error
 	for {
@@ -32,11 +35,19 @@ func (w *World) Decide(ctx context.Context, report pipeline.Reporter, judge func
 		}
 		j := judge(o)
 		last = j.Refusal
+		begun := j.Start
+		var err error
 		switch {
 		case j.Start:
-			if err := w.startStopped(ctx, o, started, report); err != nil {
-				return o, err
-			}
+			err = w.startStopped(ctx, o, s, nil)
+		case j.Refusal == nil || j.Retryable:
+			begun, err = w.restartMisplaced(ctx, o, s)
+		}
+		if err != nil && (begun || j.Refusal != nil) {
+			return o, err
+		}
+		switch {
+		case begun:
 			deadline = w.Now().Add(6 * w.Patience()) // an API server takes a while to come up
 			continue
 		case j.Refusal == nil:
@@ -45,7 +56,7 @@ func (w *World) Decide(ctx context.Context, report pipeline.Reporter, judge func
 			// its hint may name the file
 			return o, errors.Join(j.Refusal, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster))
 		}
-		report.Waiting("an answer: "+j.Refusal.Error(), nil)
+		s.report.Waiting("an answer: "+j.Refusal.Error(), nil)
 		w.pause(ctx)
 	}
 }

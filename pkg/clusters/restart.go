@@ -3,52 +3,113 @@ package clusters
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/lock"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// startStopped starts stopped managed containers, as after a reboot, in the order of their creation: registry,
-// bootstrap cluster, machines. Docker assigns addresses in the order of the starts, and machines fail to start with
-// other addresses than before.
-func (w *World) startStopped(ctx context.Context, o Observation, started map[string]bool,
-	report pipeline.Reporter) error {
-	type container struct {
-		name  string
-		start func(context.Context) error
+// starts are the containers that a run has started so far.
+type starts struct {
+	begun  map[string]bool
+	moved  bool // those that run with a wrong address were looked for
+	report pipeline.Reporter
+}
+
+// begin reports a start. A container that stopped again at once is an error.
+func (s *starts) begin(name, address string) error {
+	if s.begun[name] {
+		return fault.New(fault.ClusterUnreachable, name+" was started and stopped again at once",
+			"See why: docker logs "+name)
 	}
-	engine := func(name string) container {
-		return container{name, func(ctx context.Context) error { return w.Docker.Start(ctx, name) }}
+	s.begun[name] = true
+	if address == "" {
+		s.report.Progress("starting %s, which is stopped", name)
+	} else {
+		s.report.Progress("starting %s with its address %s", name, address)
 	}
-	var stopped []container
+	return nil
+}
+
+// startStopped starts stopped managed containers, as after a reboot: registry, bootstrap cluster, machines, in the
+// order of their creation. It first stops those of again.
+func (w *World) startStopped(ctx context.Context, o Observation, s *starts, again []string) error {
+	if keeper, keeps := w.Provider.(provider.AddressKeeper); keeps {
+		return lock.UnderNetwork(ctx, w.StateFolder, func() error {
+			return keeper.StartAll(ctx, w.beside(o), again, s.begin)
+		})
+	}
 	registry, err := w.Docker.Inspect(ctx, w.RegistryName())
 	if err != nil && !errors.Is(err, docker.ErrNotFound) {
 		return err
 	}
 	if err == nil && !registry.Running && registry.Status != "removing" {
-		stopped = append(stopped, engine(w.RegistryName()))
+		if err := w.start(ctx, s, w.RegistryName()); err != nil {
+			return err
+		}
 	}
 	if o.Bootstrap.State == BootstrapStopped {
-		stopped = append(stopped, engine(kind.NodeName(w.BootstrapName())))
+		if err := w.start(ctx, s, kind.NodeName(w.BootstrapName())); err != nil {
+			return err
+		}
 	}
 	for _, m := range o.Machines {
-		if m.Stopped {
-			stopped = append(stopped, container{m.Name,
-				func(ctx context.Context) error { return w.Provider.Start(ctx, m) }})
+		if !m.Stopped {
+			continue
 		}
-	}
-	for _, c := range stopped {
-		if started[c.name] {
-			return fault.New(fault.ClusterUnreachable, c.name+" was started and stopped again at once",
-				"See why: docker logs "+c.name)
+		if err := s.begin(m.Name, ""); err != nil {
+			return err
 		}
-		started[c.name] = true
-		report.Progress("starting %s, which is stopped", c.name)
-		if err := c.start(ctx); err != nil {
-			return fault.Wrap(err, fault.ClusterUnreachable, "See why: docker logs "+c.name)
+		if err := w.Provider.Start(ctx, m); err != nil {
+			return fault.Wrap(err, fault.ClusterUnreachable, "See why: docker logs "+m.Name)
 		}
 	}
 	return nil
+}
+
+func (w *World) start(ctx context.Context, s *starts, name string) error {
+	if err := s.begin(name, ""); err != nil {
+		return err
+	}
+	if err := w.Docker.Start(ctx, name); err != nil {
+		return fault.Wrap(err, fault.ClusterUnreachable, "See why: docker logs "+name)
+	}
+	return nil
+}
+
+// beside returns the managed containers next to the cluster that may exist.
+func (w *World) beside(o Observation) []string {
+	names := []string{w.RegistryName()}
+	if !slices.Contains([]BootstrapState{BootstrapAbsent, BootstrapForeign, BootstrapUnfinished}, o.Bootstrap.State) &&
+		w.BootstrapKubeconfig == "" {
+		names = append(names, kind.NodeName(w.BootstrapName()))
+	}
+	return names
+}
+
+// restartMisplaced starts again what the engine has started with a wrong address, as its restart policies can after a
+// reboot. It restarts a load balancer that no machine finds, and machines only while the cluster does not answer. It
+// looks once, and an error is none of a cluster that works.
+func (w *World) restartMisplaced(ctx context.Context, o Observation, s *starts) (restarted bool, err error) {
+	keeper, keeps := w.Provider.(provider.AddressKeeper)
+	if !keeps || s.moved || len(o.Machines) == 0 {
+		return false, nil
+	}
+	s.moved = true
+	silent := o.Management.State == ManagementSilent
+	again, machines, err := keeper.Misplaced(ctx)
+	if err != nil && silent {
+		return false, err
+	}
+	if err == nil && silent {
+		again = append(again, machines...)
+	}
+	if err != nil || len(again) == 0 {
+		return false, nil
+	}
+	return true, w.startStopped(ctx, o, s, again)
 }

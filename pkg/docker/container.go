@@ -20,13 +20,16 @@ type Mount struct {
 
 // RunOptions describes a detached container.
 type RunOptions struct {
-	Name    string
-	Image   string
-	Args    []string
-	Labels  map[string]string
-	Network string // empty: the default bridge
-	Mounts  []Mount
-	Restart string // a docker restart policy, e.g. "unless-stopped"
+	Name       string
+	Image      string
+	Entrypoint string // empty: the image's
+	Args       []string
+	Labels     map[string]string
+	Network    string // empty: the default bridge
+	Mounts     []Mount
+	Restart    string // a docker restart policy, e.g. "unless-stopped"
+	// Ephemeral has the engine remove the container when it stops.
+	Ephemeral bool
 	// Env reaches the container through the CLI's environment, so that a process list does not show its values.
 	Env        map[string]string
 	Privileged bool
@@ -45,6 +48,12 @@ func (c *Client) Run(ctx context.Context, o RunOptions) (string, error) {
 	}
 	if o.Restart != "" {
 		args = append(args, "--restart", o.Restart)
+	}
+	if o.Ephemeral {
+		args = append(args, "--rm")
+	}
+	if o.Entrypoint != "" {
+		args = append(args, "--entrypoint", o.Entrypoint)
 	}
 	if o.Privileged {
 		args = append(args, "--privileged")
@@ -127,6 +136,14 @@ func (c *Client) Inspect(ctx context.Context, container string) (Container, erro
 func (c *Client) Start(ctx context.Context, container string) error {
 	if _, err := c.output(ctx, "start", container); err != nil {
 		return fmt.Errorf("start container %s: %w", container, err)
+	}
+	return nil
+}
+
+// Stop stops a running container. The engine kills what has not ended after its grace period.
+func (c *Client) Stop(ctx context.Context, container string) error {
+	if _, err := c.output(ctx, "stop", container); err != nil {
+		return fmt.Errorf("stop container %s: %w", container, err)
 	}
 	return nil
 }

@@ -55,7 +55,8 @@ func classify(args []string, stderr string, err error) error {
 		"client sent an http request to an https server", "server gave http response to https client"):
 		return fault.Wrap(e, fault.DockerUnreachable, hintUnreachable)
 	case containsAny(low, "no such container", "no such image", "no such object", "no such volume", "no such network",
-		"network not found") || (strings.Contains(low, "network ") && strings.Contains(low, " not found")):
+		"network not found", "could not find the file") ||
+		(strings.Contains(low, "network ") && strings.Contains(low, " not found")):
 		return fmt.Errorf("%w: %w", ErrNotFound, e)
 	default:
 		return fault.Wrap(e, fault.DockerFailed, "")

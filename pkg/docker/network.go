@@ -15,6 +15,10 @@ type Network struct {
 	ID     string
 	Name   string
 	Labels map[string]string
+	// Subnets are those that the engine assigns addresses of.
+	Subnets []netip.Prefix
+	// Attached are the names of the running containers, by their addresses.
+	Attached map[netip.Addr]string
 }
 
 // Networks returns the networks of a name, in the order of their IDs. The engine allows two of one name if they are
@@ -45,15 +49,39 @@ func (c *Client) network(ctx context.Context, id string) (Network, error) {
 	if err != nil {
 		return Network{}, fmt.Errorf("inspect network %s: %w", id, err)
 	}
-	n, err := decodeSingle[struct {
-		ID     string `json:"Id"`
-		Name   string
-		Labels map[string]string
-	}](out)
+	n, err := decodeSingle[rawNetwork](out)
 	if err != nil {
 		return Network{}, fmt.Errorf("inspect network %s: %w", id, err)
 	}
-	return Network{ID: n.ID, Name: n.Name, Labels: n.Labels}, nil
+	return n.network(), nil
+}
+
+// rawNetwork is the part of `docker network inspect` that is read.
+type rawNetwork struct {
+	ID     string `json:"Id"`
+	Name   string
+	Labels map[string]string
+	IPAM   struct {
+		Config []struct{ Subnet string }
+	}
+	Containers map[string]struct{ Name, IPv4Address, IPv6Address string }
+}
+
+func (r rawNetwork) network() Network {
+	n := Network{ID: r.ID, Name: r.Name, Labels: r.Labels, Attached: map[netip.Addr]string{}}
+	for _, c := range r.IPAM.Config {
+		if subnet, err := netip.ParsePrefix(c.Subnet); err == nil {
+			n.Subnets = append(n.Subnets, subnet)
+		}
+	}
+	for _, c := range r.Containers {
+		for _, address := range []string{c.IPv4Address, c.IPv6Address} {
+			if parsed, err := netip.ParsePrefix(address); err == nil {
+				n.Attached[parsed.Addr()] = c.Name
+			}
+		}
+	}
+	return n
 }
 
 // ContainersIn lists the names of the containers of one network, including stopped ones. A container that was never

@@ -15,6 +15,9 @@ const (
 	// CreatedLabel marks the Docker network that kind clusters share if cluster-init made it: only then may it be
 	// removed.
 	CreatedLabel = "cluster-init.io/created"
+	// HoldsLabel is on a container that only holds an address of the Docker network while others are started. It lives
+	// for minutes, and has the ClusterLabel too.
+	HoldsLabel = "cluster-init.io/holds-address"
 	// ServesLabel is on the registry of a cluster that `install` made a management cluster. It holds the UID of that
 	// cluster's namespace kube-system: the components of the cluster come from there.
 	ServesLabel = "cluster-init.io/serves"

@@ -14,13 +14,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/provider/docker/addresses"
 )
 
 // Engine is the part of the Docker engine that is needed.
 type Engine interface {
-	Containers(context.Context, engine.Filter) ([]string, error)
-	Inspect(context.Context, string) (engine.Container, error)
-	Start(context.Context, string) error
+	addresses.Engine
 	// Logs and Output are those of docker.Client.
 	Logs(ctx context.Context, container string, lines, limit int) (string, error)
 	Output(ctx context.Context, container string, args []string, limit int) (string, error)
@@ -33,8 +32,9 @@ type Provider struct {
 }
 
 var (
-	_ provider.Provider   = Provider{}
-	_ provider.NameSharer = Provider{}
+	_ provider.Provider      = Provider{}
+	_ provider.NameSharer    = Provider{}
+	_ provider.AddressKeeper = Provider{}
 )
 
 // Place is Docker.
@@ -56,6 +56,20 @@ func (Provider) Kinds() []schema.GroupVersionResource { return nil }
 // an error with the code fault.ClusterForeign: it may be of a kind cluster of the same name, which Cluster API would
 // take for its own.
 func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
+	containers, err := p.containers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var machines []provider.Machine
+	for _, c := range containers {
+		machines = append(machines, provider.Machine{Name: c.Name, Stopped: addresses.Stopped(c),
+			Paused: c.Status == "paused"})
+	}
+	return machines, nil
+}
+
+// containers returns those of the machines and of their load balancer, in the order of their creation.
+func (p Provider) containers(ctx context.Context) ([]engine.Container, error) {
 	names, err := p.Engine.Containers(ctx, engine.Filter{Labels: []string{kind.ClusterLabel + "=" + p.Cluster}})
 	if err != nil {
 		return nil, err
@@ -78,15 +92,58 @@ func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 		containers = append(containers, c)
 	}
 	slices.SortStableFunc(containers, func(a, b engine.Container) int { return a.Created.Compare(b.Created) })
-	var machines []provider.Machine
-	for _, c := range containers {
-		machines = append(machines, provider.Machine{Name: c.Name, Stopped: !c.Running && c.Status != "removing",
-			Paused: c.Status == "paused"})
-	}
-	return machines, nil
+	return containers, nil
 }
 
 // Start starts a container.
 func (p Provider) Start(ctx context.Context, m provider.Machine) error {
 	return p.Engine.Start(ctx, m.Name)
+}
+
+// Misplaced finds containers that run with another address than the one in the files of the machines.
+func (p Provider) Misplaced(ctx context.Context) (balancers, machines []string, err error) {
+	containers, err := p.containers(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := addresses.Cluster{Engine: p.Engine, Name: p.Cluster, Containers: containers}.Misplaced(ctx)
+	for _, i := range found {
+		if i.Container.Labels[kind.RoleLabel] == kind.LoadBalancerRole {
+			balancers = append(balancers, i.Container.Name)
+		} else {
+			machines = append(machines, i.Container.Name)
+		}
+	}
+	return balancers, machines, err
+}
+
+// StartAll starts what does not run, with the addresses in the files of the machines.
+func (p Provider) StartAll(ctx context.Context, beside, again []string,
+	starting func(name, address string) error) error {
+	containers, err := p.containers(ctx)
+	if err != nil {
+		return err
+	}
+	c := addresses.Cluster{Engine: p.Engine, Name: p.Cluster, Containers: containers,
+		Starting: func(i addresses.Item) error {
+			address := ""
+			if i.Wanted.IsValid() {
+				address = i.Wanted.String()
+			}
+			return starting(i.Container.Name, address)
+		}}
+	for _, name := range beside {
+		one, err := p.Engine.Inspect(ctx, name)
+		if errors.Is(err, engine.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if one.Status == "created" { // who made it starts it, or another run makes it again
+			continue
+		}
+		c.Beside = append(c.Beside, one)
+	}
+	return c.Bring(ctx, again)
 }

@@ -15,10 +15,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/provider/docker"
+	"github.com/cluster-init/cluster-init/pkg/provider/docker/addresses"
 )
 
 // fake is an engine with these containers; listed are those that were there a moment ago.
 type fake struct {
+	addresses.Engine
 	containers map[string]engine.Container
 	listed     []string
 	err        error // of the list
