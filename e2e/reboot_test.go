@@ -4,8 +4,11 @@ package e2e
 
 import (
 	"bytes"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,14 +43,11 @@ func TestMatrixReboot(t *testing.T) {
 	if len(made.containers) == 0 {
 		t.Fatal("no machine was there at any of the reboots")
 	}
-	// The bootstrap cluster's node is deleted by the last phase, which may have done that before it was killed.
-	if kept := len(containers(t, kind.ClusterLabel+"="+owned.BootstrapCluster(l.name))) > 0; l.afterReboot(
-		t, up, kept) {
-		management := l.management(t)
-		l.built(t, management)
-		management.bootstrapped(t)
-		made.isAuthorityOf(t, l.kubeconfig(l.name))
-	}
+	l.comesUp(t, up...)
+	management := l.management(t)
+	l.built(t, management)
+	management.bootstrapped(t)
+	made.isAuthorityOf(t, l.kubeconfig(l.name))
 	made.unchanged(t, l.name)
 	if t.Failed() {
 		return
@@ -62,37 +62,95 @@ func TestMatrixReboot(t *testing.T) {
 	})
 	t.Run("after the bootstrap cluster is deleted", func(t *testing.T) {
 		rebooted(t, l.name)
-		if l.afterReboot(t, up, false) {
-			l.management(t).managesItself(t)
-		}
+		l.comesUp(t, up...)
+		l.management(t).managesItself(t)
 		made.unchanged(t, l.name)
 		if left := containers(t, kind.ClusterLabel+"="+owned.BootstrapCluster(l.name)); len(left) > 0 {
 			t.Errorf("a bootstrap cluster was made again: %v", left)
 		}
 	})
+	// Another container gets a low address that no machine of the cluster needs, and one machine is started first.
+	t.Run("in another order of starts", func(t *testing.T) {
+		before := addressesOf(t, l.name)
+		rebooted(t, l.name)
+		image := docker(t, "inspect", "--format", "{{.Image}}", machines(t)[0])
+		var others []string
+		t.Cleanup(func() {
+			for _, id := range others {
+				docker(t, "rm", "--force", id)
+			}
+		})
+		for range before { // those that have an address of the cluster make room again
+			others = append(others, docker(t, "run", "--detach", "--rm", "--network", "kind", "--entrypoint", "sleep",
+				image, "3600"))
+		}
+		kept := slices.DeleteFunc(slices.Clone(others), func(id string) bool {
+			return slices.Contains(slices.Collect(maps.Values(before)), addressOf(t, id))
+		})
+		for _, id := range others {
+			if !slices.Contains(kept, id) {
+				docker(t, "rm", "--force", id)
+			}
+		}
+		others = kept
+		t.Logf("%d other containers have low addresses", len(kept))
+		l.comesUp(t, "start", l.name)
+		l.sameAddresses(t, before)
+		l.management(t).managesItself(t)
+		made.unchanged(t, l.name)
+	})
+	// The engine itself starts containers with a restart policy, in any order.
+	t.Run("after the engine has started the machines elsewhere", func(t *testing.T) {
+		before := addressesOf(t, l.name)
+		rebooted(t, l.name)
+		for _, name := range slices.Backward(slices.Sorted(maps.Keys(before))) {
+			_ = exec.Command("docker", "start", name).Run() // a machine ends at once that was made before this version
+		}
+		l.comesUp(t, "start", l.name)
+		l.sameAddresses(t, before)
+		l.management(t).managesItself(t)
+		l.comesUp(t, "start", l.name)
+		made.unchanged(t, l.name)
+	})
 }
 
-// afterReboot runs `up`, and returns whether it went well. Docker gives out addresses in the order of the starts:
-// without the bootstrap cluster's node the machines may get others than they were made with, and do not come up. Then
-// `up` says so, and names them.
-func (l lab) afterReboot(t *testing.T, up []string, sameAddresses bool) bool {
+// comesUp runs a command after a reboot, which must go well.
+func (l lab) comesUp(t *testing.T, args ...string) {
 	t.Helper()
-	machine := machines(t)
-	e := l.signalAt(t, os.Interrupt, never, up...)
-	switch {
-	case e.exitCode == 0:
-		return true
-	case sameAddresses || e.exitCode != 32:
-		t.Errorf("up ended with %d: %+v", e.exitCode, e.failure)
-	case e.failure.Hint == "":
-		t.Errorf("no hint says what to do: %+v", e.failure)
+	if e := l.signalAt(t, os.Interrupt, never, args...); e.exitCode != 0 {
+		t.Fatalf("%v ended with %d: %+v", args, e.exitCode, e.failure)
 	}
-	for _, name := range machine {
-		if !strings.Contains(e.failure.Message, name) {
-			t.Errorf("it does not name the machine %s: %+v", name, e.failure)
+}
+
+// addressesOf returns the addresses of a cluster's control-plane machines and of its load balancer, by their names.
+func addressesOf(t *testing.T, cluster string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, role := range []string{"control-plane", kind.LoadBalancerRole} {
+		for _, name := range strings.Fields(docker(t, "ps", "--format", "{{.Names}}", "--filter", "label="+
+			kind.ClusterLabel+"="+cluster, "--filter", "label="+kind.RoleLabel+"="+role)) {
+			all[name] = addressOf(t, name)
 		}
 	}
-	return false
+	return all
+}
+
+func addressOf(t *testing.T, container string) string {
+	t.Helper()
+	return docker(t, "inspect", "--format", "{{.NetworkSettings.Networks.kind.IPAddress}}", container)
+}
+
+// sameAddresses fails the test unless containers have the addresses that they had, and nothing holds others any more.
+func (l lab) sameAddresses(t *testing.T, before map[string]string) {
+	t.Helper()
+	for name, address := range before {
+		if got := addressOf(t, name); got != address {
+			t.Errorf("%s has the address %s, had %s", name, got, address)
+		}
+	}
+	if left := containers(t, owned.HoldsLabel); len(left) > 0 {
+		t.Errorf("containers that held addresses are left: %v", left)
+	}
 }
 
 // first is what was there when machines were seen for the first time.

@@ -17,8 +17,7 @@ import (
 
 const rke2Name = "rke2-capd"
 
-// TestMatrixRebootRKE2 reboots a cluster of one server. Its bootstrap cluster is still there: without that node the
-// machines would have other addresses.
+// TestMatrixRebootRKE2 reboots a cluster of one server, with its bootstrap cluster and without.
 func TestMatrixRebootRKE2(t *testing.T) {
 	l := newLabFor(t, rke2Name)
 	cleanBefore(t, l)
@@ -32,6 +31,9 @@ func TestMatrixRebootRKE2(t *testing.T) {
 		t.Fatalf("up ended with %d", code)
 	}
 	l.built(t, l.management(t))
+	rebooted(t, rke2Name)
+	l.comesUp(t, "start", rke2Name)
+	l.management(t).managesItself(t)
 }
 
 // TestMatrixRKE2 grows a cluster of one server to three and an agent, and then replaces every machine, by what manages

@@ -129,7 +129,7 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SetFlagErrorFunc(flagProblem)
-	root.AddCommand(aboutBuilt(newUp(streams)), aboutBuilt(newDown(streams)), newPivot(streams),
+	root.AddCommand(aboutBuilt(newUp(streams)), aboutBuilt(newStart(streams)), aboutBuilt(newDown(streams)), newPivot(streams),
 		aboutBuilt(newBackup(streams)), newRestore(streams), newCleanup(streams), aboutBuilt(newCheck(streams)),
 		aboutBuilt(newDiagnose(streams)), aboutBuilt(newCollect(streams)), aboutBuilt(newKubeconfig(streams)),
 		aboutBuilt(newStatus(streams)), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams),
@@ -148,6 +148,7 @@ and Flux keeps it in sync. It replaces a bootstrap.sh:
 
   cluster-init check ENVIRONMENT     makes all checks of up, and changes nothing
   cluster-init up ENVIRONMENT        builds the management cluster: kind, Flux, components, pivot
+  cluster-init start ENVIRONMENT     starts its containers after a reboot, on Docker
   cluster-init status ENVIRONMENT    shows the state of an environment
   cluster-init diagnose ENVIRONMENT  finds out why it does not get ready
   cluster-init render ENVIRONMENT    shows what up would apply

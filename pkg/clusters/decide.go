@@ -22,7 +22,7 @@ type Decision struct {
 // not answer, and longer after it has started stopped containers.
 func (w *World) Decide(ctx context.Context, report pipeline.Reporter, judge func(Observation) Decision) (Observation,
 	error) {
-	return w.decide(ctx, &starts{begun: map[string]bool{}, report: report}, judge)
+	return w.decide(ctx, newStarts(report, 6*w.Patience()), judge)
 }
 
 func (w *World) decide(ctx context.Context, s *starts, judge func(Observation) Decision) (Observation, error) {
@@ -41,14 +41,15 @@ func (w *World) decide(ctx context.Context, s *starts, judge func(Observation) D
 		case j.Start:
 			err = w.startStopped(ctx, o, s, nil)
 		case j.Refusal == nil || j.Retryable:
-			begun, err = w.restartMisplaced(ctx, o, s)
+			silent := o.Management.State == ManagementSilent || o.Management.State == ManagementAbsent && j.Retryable
+			begun, err = w.restartMisplaced(ctx, o, s, silent)
 		}
 		if err != nil && (begun || j.Refusal != nil) {
 			return o, err
 		}
 		switch {
 		case begun:
-			deadline = w.Now().Add(6 * w.Patience()) // an API server takes a while to come up
+			deadline = w.Now().Add(s.patience)
 			continue
 		case j.Refusal == nil:
 			return o, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -16,8 +17,15 @@ import (
 // starts are the containers that a run has started so far.
 type starts struct {
 	begun  map[string]bool
-	moved  bool // those that run with a wrong address were looked for
+	names  []string // of begun, in order
+	moved  bool     // those that run with a wrong address were looked for
 	report pipeline.Reporter
+	// patience is how long to wait for an answer after a start: an API server takes a while to come up.
+	patience time.Duration
+}
+
+func newStarts(report pipeline.Reporter, patience time.Duration) *starts {
+	return &starts{begun: map[string]bool{}, report: report, patience: patience}
 }
 
 // begin reports a start. A container that stopped again at once is an error.
@@ -27,6 +35,7 @@ func (s *starts) begin(name, address string) error {
 			"See why: docker logs "+name)
 	}
 	s.begun[name] = true
+	s.names = append(s.names, name)
 	if address == "" {
 		s.report.Progress("starting %s, which is stopped", name)
 	} else {
@@ -94,19 +103,20 @@ func (w *World) beside(o Observation) []string {
 // restartMisplaced starts again what the engine has started with a wrong address, as its restart policies can after a
 // reboot. It restarts a load balancer that no machine finds, and machines only while the cluster does not answer. It
 // looks once, and an error is none of a cluster that works.
-func (w *World) restartMisplaced(ctx context.Context, o Observation, s *starts) (restarted bool, err error) {
+func (w *World) restartMisplaced(ctx context.Context, o Observation, s *starts, silent bool) (restarted bool,
+	err error) {
 	keeper, keeps := w.Provider.(provider.AddressKeeper)
 	if !keeps || s.moved || len(o.Machines) == 0 {
 		return false, nil
 	}
 	s.moved = true
-	silent := o.Management.State == ManagementSilent
-	again, machines, err := keeper.Misplaced(ctx)
+	found, err := keeper.Misplaced(ctx)
 	if err != nil && silent {
 		return false, err
 	}
-	if err == nil && silent {
-		again = append(again, machines...)
+	again := found.Balancers
+	if silent {
+		again = append(again, found.Machines...)
 	}
 	if err != nil || len(again) == 0 {
 		return false, nil

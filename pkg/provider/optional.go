@@ -37,13 +37,21 @@ type Administrator struct {
 // AddressKeeper is a provider whose machines come up only with the addresses that they had, and may get others when they
 // are started.
 type AddressKeeper interface {
-	// Misplaced returns what runs with another address than the one that the cluster knows it by: load balancers, and
-	// control-plane machines. None of them can work.
-	Misplaced(context.Context) (balancers, machines []string, err error)
+	// Misplaced returns what runs with another address than the one that the cluster knows it by. It cannot work.
+	Misplaced(context.Context) (Misplaced, error)
 	// StartAll starts the stopped machines and the stopped containers of beside, in that order: the registry, and the
 	// bootstrap cluster's node. It stops those of again first, and what has the address of another one. It calls
 	// starting before each start, which may refuse.
 	StartAll(ctx context.Context, beside, again []string, starting func(name, address string) error) error
+	// Sibling returns the provider of another cluster in the same place.
+	Sibling(cluster string) (Provider, AddressKeeper)
+}
+
+// Misplaced are names of containers that run with wrong addresses.
+type Misplaced struct {
+	Balancers, Machines []string // Machines are those of the control plane
+	// All reports that no control-plane machine has its address: the cluster cannot answer.
+	All bool
 }
 
 // NameSharer is a provider that finds the machines and the load balancer of a cluster by the Cluster's name. The

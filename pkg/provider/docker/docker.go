@@ -101,20 +101,27 @@ func (p Provider) Start(ctx context.Context, m provider.Machine) error {
 }
 
 // Misplaced finds containers that run with another address than the one in the files of the machines.
-func (p Provider) Misplaced(ctx context.Context) (balancers, machines []string, err error) {
+func (p Provider) Misplaced(ctx context.Context) (found provider.Misplaced, err error) {
 	containers, err := p.containers(ctx)
 	if err != nil {
-		return nil, nil, err
+		return found, err
 	}
-	found, err := addresses.Cluster{Engine: p.Engine, Name: p.Cluster, Containers: containers}.Misplaced(ctx)
-	for _, i := range found {
+	items, err := addresses.Cluster{Engine: p.Engine, Name: p.Cluster, Containers: containers}.Misplaced(ctx)
+	for _, i := range items {
 		if i.Container.Labels[kind.RoleLabel] == kind.LoadBalancerRole {
-			balancers = append(balancers, i.Container.Name)
+			found.Balancers = append(found.Balancers, i.Container.Name)
 		} else {
-			machines = append(machines, i.Container.Name)
+			found.Machines = append(found.Machines, i.Container.Name)
 		}
 	}
-	return balancers, machines, err
+	controlPlane := 0
+	for _, c := range containers {
+		if c.Labels[kind.RoleLabel] == controlPlaneRole {
+			controlPlane++
+		}
+	}
+	found.All = controlPlane > 0 && len(found.Machines) == controlPlane
+	return found, err
 }
 
 // StartAll starts what does not run, with the addresses in the files of the machines.
@@ -146,4 +153,10 @@ func (p Provider) StartAll(ctx context.Context, beside, again []string,
 		c.Beside = append(c.Beside, one)
 	}
 	return c.Bring(ctx, again)
+}
+
+// Sibling is the provider of another cluster on this engine.
+func (p Provider) Sibling(cluster string) (provider.Provider, provider.AddressKeeper) {
+	p.Cluster = cluster
+	return p, p
 }

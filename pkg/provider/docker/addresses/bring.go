@@ -50,7 +50,10 @@ func (c Cluster) Misplaced(ctx context.Context) (found []Item, err error) {
 	if err != nil || n.Name == "" {
 		return nil, err
 	}
-	items, err := Former(ctx, c.Engine, n, c.Containers)
+	worker := func(one docker.Container) bool {
+		return (Item{Container: one}).isMachine() && one.Labels[kind.RoleLabel] != controlPlane
+	}
+	items, err := Former(ctx, c.Engine, n, slices.DeleteFunc(slices.Clone(c.Containers), worker))
 	for _, i := range items {
 		if i.Misplaced(n.Name) {
 			found = append(found, i)

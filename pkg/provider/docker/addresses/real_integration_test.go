@@ -178,7 +178,7 @@ func TestARealEngineGivesFormerAddresses(t *testing.T) {
 	}
 	check("after the engine started them")
 
-	// Somebody else has the address.
+	// Another container has the address.
 	r.stop("-lb", "-cp", "-worker")
 	for i := 0; !slices.Contains([]string{balancer, machine}, r.sleeper(fmt.Sprintf("-other-%d", i), "")); i++ {
 	}
