@@ -59,8 +59,8 @@ func (w *World) judgeStart(ctx context.Context, o Observation) Decision {
 	case o.Management.State == ManagementForeign:
 		return Decision{Refusal: o.Management.Err}
 	case len(o.Machines) == 0 && !stopped && o.Bootstrap.State == BootstrapAbsent:
-		return Decision{Refusal: fault.New(fault.ClusterUnreachable, "this Docker engine has no container of "+w.Cluster,
-			"Run the command on the machine whose Docker engine has them, or point DOCKER_HOST at it. To make the "+
+		return Decision{Refusal: fault.New(fault.ClusterUnreachable,
+			"this Docker engine has no container of "+w.Cluster, "Run the command on the machine whose Docker engine has them, or point DOCKER_HOST at it. To make the "+
 				"cluster: cluster-init up "+w.Argument+".")}
 	case o.Bootstrap.TeardownRequested, o.Management.TeardownRequested: // machines stop before they are deleted
 		return Decision{}
@@ -106,8 +106,8 @@ func (w *World) startWorkloads(ctx context.Context, o Observation, s *starts) er
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			s.report.Warn("the machines of the workload cluster %s/%s are not started: %v. %s", c.Namespace, c.Name, err,
-				fault.HintOf(err))
+			s.report.Warn("the machines of the workload cluster %s/%s are not started: %v. %s", c.Namespace, c.Name,
+				err, fault.HintOf(err))
 		}
 	}
 	return nil

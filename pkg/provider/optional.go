@@ -34,8 +34,8 @@ type Administrator struct {
 	Address string
 }
 
-// AddressKeeper is a provider whose machines come up only with the addresses that they had, and may get others when they
-// are started.
+// AddressKeeper is a provider whose machines come up only with the addresses that they had, and may get others when
+// they are started.
 type AddressKeeper interface {
 	// Misplaced returns what runs with another address than the one that the cluster knows it by. It cannot work.
 	Misplaced(context.Context) (Misplaced, error)

@@ -163,9 +163,12 @@ func (e *engine) Stop(_ context.Context, name string) error {
 
 func (e *engine) Remove(ctx context.Context, names ...string) error {
 	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		delete(e.containers, name)
 	}
-	return ctx.Err()
+	return nil
 }
 
 func (e *engine) ReadFile(_ context.Context, container, name string) (docker.File, error) {

@@ -28,9 +28,10 @@ func TestFormer(t *testing.T) {
 			admin: "    server: https://172.18.0.4:6443\n"}, cp: "172.18.0.6", lb: "172.18.0.4"},
 		"its manifests have another address since": {controlPlane: map[string]string{
 			peer: string(certificate(t, "172.18.0.5")), manifest: etcd}, cp: "172.18.0.5"},
-		"the certificate is half a file": {controlPlane: map[string]string{peer: "-----BEGIN CERTIF", manifest: etcd},
-			cp: "172.18.0.6"},
-		"all are half files": {controlPlane: map[string]string{peer: "", manifest: "apiVersion: v"}, says: peer + ", " + manifest},
+		"the certificate is half a file": {controlPlane: map[string]string{peer: "-----BEGIN CERTIF",
+			manifest: etcd}, cp: "172.18.0.6"},
+		"all are half files": {controlPlane: map[string]string{peer: "", manifest: "apiVersion: v"},
+			says: peer + ", " + manifest},
 		"it is of another network": {controlPlane: map[string]string{peer: string(certificate(t, "10.0.0.6"))},
 			says: "no single address of the network kind"},
 		"of the network itself": {controlPlane: map[string]string{peer: string(certificate(t, "172.18.0.0"))},
