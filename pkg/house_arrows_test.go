@@ -13,7 +13,7 @@ var floors = [][]string{
 	{"fault", "redact", "health", "owned", "event", "oneline", "redirect", "suggest", "unpack",
 		"wholefile", "machineadm"},
 	// adapters: one outside system each
-	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws", "helm"},
+	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws", "helm", "etcd"},
 	// parts: what a run is made of
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease",
 		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions", "clusters",
@@ -60,6 +60,7 @@ var arrows = map[string]rule{
 	"capi": {[]string{"health", "kube"}, "an adapter to Cluster API, which is reached through an API " +
 		"server; the kubeconfig in a Secret is checked where it is read"},
 	"helm": {nil, "an adapter to Helm's engine knows nothing of environments"},
+	"etcd": {nil, "an adapter to etcd knows nothing of how it is reached"},
 	"aws": {[]string{"fault"},
 		"an adapter to AWS knows nothing of environments or runs"},
 	"aws/preflight": {[]string{"aws", "fault"}, "it compares what a cluster needs with what the account has"},
@@ -112,8 +113,8 @@ var arrows = map[string]rule{
 		"what an environment comes to is made of it and of the content, without any outside system"},
 	"sylva": {[]string{"environment", "fault", "kustomize", "oneline", "unpack"},
 		"what the original telco-cloud-init's folders say is said in the words of this one's environments"},
-	"backup": {[]string{"capi", "fault", "owned", "unpack"},
-		"the form of a backup is read and written without any cluster"},
+	"backup": {[]string{"capi", "etcd", "fault", "owned", "unpack"},
+		"the form of a backup is read and written without any cluster; a snapshot's digest is etcd's"},
 	"vm": {[]string{"fault"},
 		"the user data of a machine is written from what it is given, without any outside system"},
 	"provider": {[]string{"environment"},
@@ -173,7 +174,7 @@ var arrows = map[string]rule{
 	"drift": {[]string{"environment", "fault", "flux", "kube", "manifests", "redact", "rollout", "source/content",
 		"oneline", "unpack"},
 		"what an environment comes to is compared with one cluster after the other, whoever found them"},
-	"up": {[]string{"fault", "lease", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry",
+	"up": {[]string{"fault", "lease", "owned", "backup", "etcd", "bootstrap", "pipeline", "environment", "provider", "registry",
 		"rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/record",
 		"clusters", "clusters/selfmanaged", "readiness", "oneline", "health"},
 		"the phases of `up` bring the adapters together; a backup follows what components of Flux use"},

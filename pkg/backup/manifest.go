@@ -14,9 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Format is the newest version of the layout that this package writes and reads. A backup without workload clusters of
-// other namespaces has format 1: earlier versions of cluster-init read it.
-const Format = 2
+// Format is the newest version of the layout that this package writes and reads. Format 3 has a snapshot of etcd,
+// format 2 workload clusters of other namespaces. A backup has the lowest format that it needs: earlier versions of
+// cluster-init read it.
+const Format = 3
 
 // ManifestFile is the name of the file that describes a backup.
 const ManifestFile = "backup.json"
@@ -33,9 +34,10 @@ const (
 	References  Section = "references"  // what the objects refer to, and the move leaves
 	Environment Section = "environment" // values, release and source of the management cluster
 	Workload    Section = "workload"    // values, releases and sources of the workload clusters
+	Etcd        Section = "etcd"        // a snapshot, and no objects
 )
 
-func sections() []Section { return []Section{Objects, References, Environment, Workload} }
+func sections() []Section { return []Section{Objects, References, Environment, Workload, Etcd} }
 
 // Provider is a provider of Cluster API that ran when the backup was made.
 type Provider struct {
@@ -56,6 +58,7 @@ type Manifest struct {
 	Kubernetes string     `json:"kubernetes,omitempty"` // version of the control plane; empty: not known
 	// Workloads are the clusters that it also managed and that have a release, or are in another namespace.
 	Workloads []WorkloadCluster `json:"workloads,omitempty"`
+	Etcd      *EtcdSnapshot     `json:"etcd,omitempty"` // nil without a snapshot
 	// Files has the SHA-256 of every file but this one and its signature, in hexadecimal, by its path in the backup.
 	Files map[string]string `json:"files"`
 }
@@ -108,7 +111,7 @@ func (m Manifest) check() error {
 	case slices.ContainsFunc(m.Providers, func(p Provider) bool { return !isPrintable(p.Name + p.Version) }):
 		return errors.New("the name or the version of a provider is not printable")
 	}
-	if err := m.checkWorkloads(); err != nil {
+	if err := errors.Join(m.checkWorkloads(), m.checkEtcd()); err != nil {
 		return err
 	}
 	objects := 0
@@ -135,7 +138,10 @@ func (m Manifest) check() error {
 func sectionOf(name string) (Section, error) {
 	folder, file := path.Split(name)
 	section := Section(strings.TrimSuffix(folder, "/"))
-	if folder == "" || !slices.Contains(sections(), section) || !plainName(file) {
+	if name == snapshotFile {
+		return section, nil
+	}
+	if folder == "" || section == Etcd || !slices.Contains(sections(), section) || !plainName(file) {
 		return "", fmt.Errorf("%q is not a path of a file in a backup", name)
 	}
 	return section, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/hiddeco/sshsig"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/cluster-init/cluster-init/pkg/etcd"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/unpack"
@@ -29,6 +30,8 @@ const mostMarks = 1 << 24
 // Backup is a completely read backup that matches its manifest.
 type Backup struct {
 	Manifest Manifest
+	// Snapshot is the snapshot of etcd, with its digest at its end; nil if the backup has none.
+	Snapshot []byte
 	sections map[Section][]*unstructured.Unstructured
 
 	manifest  []byte // the text of backup.json
@@ -105,9 +108,12 @@ func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	return readAll(f, name, limit)
 }
 
-// readAll reads a file of a backup. It refuses one that is larger than left or maxObject.
+// readAll reads a file of a backup. It refuses one that is larger than left, or than maxObject if it is an object.
 func readAll(r io.Reader, name string, left int64) ([]byte, error) {
 	limit := min(left, maxObject)
+	if name == snapshotFile {
+		limit = left
+	}
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
@@ -149,6 +155,11 @@ func assemble(files map[string][]byte) (*Backup, error) {
 		case digestOf(text) != m.Files[name]:
 			wrong = append(wrong, fmt.Errorf("%s was changed: its digest differs from that in %s", name,
 				ManifestFile))
+			continue
+		}
+		if name == snapshotFile {
+			b.Snapshot = text
+			wrong = append(wrong, etcd.Verify(text))
 			continue
 		}
 		found, _ := unpack.Marks(text)

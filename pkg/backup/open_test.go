@@ -94,8 +94,8 @@ func TestWhatIsNotWhatWasWrittenIsRefused(t *testing.T) {
 		}, "backup.json is not the JSON of a backup"},
 		"a newer format": {func(t *testing.T,
 			f string) {
-			edit(t, f, func(m map[string]any) { m["format"] = 3; m["new"] = true })
-		}, "format 3"},
+			edit(t, f, func(m map[string]any) { m["format"] = 4; m["new"] = true })
+		}, "format 4"},
 		"no format": {func(t *testing.T,
 			f string) {
 			edit(t, f, func(m map[string]any) { delete(m, "format") })

@@ -17,6 +17,8 @@ import (
 type Content struct {
 	Manifest
 	Sections map[Section][]*unstructured.Unstructured
+	// Snapshot is the one that Manifest.Etcd describes, with its digest at its end.
+	Snapshot []byte
 }
 
 // Staged is a backup that is written and checked, and still has a hidden name.
@@ -98,6 +100,14 @@ func (c Content) files() ([]entry, Manifest, error) {
 			m.Files[e.name] = digestOf(e.text)
 		}
 		all = append(all, of...)
+	}
+	snapshot, there, err := c.snapshotEntry()
+	if err != nil {
+		return nil, m, err
+	}
+	if there {
+		m.Files[snapshot.name] = digestOf(snapshot.text)
+		all = append(all, snapshot)
 	}
 	if err := m.check(); err != nil {
 		return nil, m, err

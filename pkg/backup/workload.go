@@ -64,8 +64,11 @@ func (m Manifest) checkWorkloads() error {
 
 // format returns the format of a backup with this manifest.
 func (m Manifest) format() int {
-	if len(m.Workloads) > 0 {
+	switch {
+	case m.Etcd != nil:
 		return Format
+	case len(m.Workloads) > 0:
+		return 2
 	}
 	return 1
 }

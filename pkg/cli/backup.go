@@ -26,6 +26,7 @@ type backupOptions struct {
 	recipients recipientOptions
 	to         string
 	kubeconfig string
+	etcd       bool
 	streams    Streams
 }
 
@@ -41,6 +42,8 @@ machines. The backup contains:
   - the objects that these refer to
   - the values, the release and the source of telco-cloud-init
   - the same of the workload clusters, in every namespace
+  - with --etcd, a snapshot of the management cluster's etcd: every object of that cluster, and
+    none of its workload clusters' etcd
 
 backup changes nothing in the cluster. It reads the backup back and verifies it. If it has to leave
 out a workload cluster, it writes the rest, names what is missing, and ends with exit code 66.
@@ -58,6 +61,7 @@ a move.`,
 	o.output.flags(f)
 	o.recipients.flags(f)
 	f.StringVar(&o.to, "output-dir", "", "folder for the backup (default: the state folder of the cluster)")
+	f.BoolVar(&o.etcd, "etcd", false, "also save a snapshot of etcd, read through one of its Pods")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "",
 		"kubeconfig of the management cluster (default: the one in the state folder)")
 	return c
@@ -122,7 +126,7 @@ func (o *backupOptions) resolve(ctx context.Context, name string) (*up.Run, erro
 	}
 	return up.New(up.Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env),
 		KubeconfigPath: o.kubeconfig, StateFolder: state}, Environment: env,
-		BackupRecipients: sealing.recipients, BackupSigner: sealing.signer, Version: Version()},
+		BackupRecipients: sealing.recipients, BackupSigner: sealing.signer, BackupEtcd: o.etcd, Version: Version()},
 		clusters.Parts{Docker: engine, Provider: makes, Now: time.Now}), nil
 }
 
@@ -161,6 +165,9 @@ func (l backupLine) Print(out io.Writer) error {
 		{backup.Environment, "values, release and source"},
 		{backup.Workload, "values, releases and sources of workload clusters"}} {
 		oneline.Fprintf(&b, "  %-12s %4d  %s\n", s.section, l.Count(s.section), s.what)
+	}
+	if l.Etcd != nil {
+		oneline.Fprintf(&b, "  etcd %s, a snapshot of %s\n", l.Etcd.Version, oneline.Count(len(l.Etcd.Members), "member"))
 	}
 	if l.Kubernetes != "" {
 		oneline.Fprintf(&b, "  Kubernetes %s\n", l.Kubernetes)

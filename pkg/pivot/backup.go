@@ -75,7 +75,8 @@ func (k Keeper) stage(ctx context.Context, side clusters.Side, scope clusters.Sc
 	moves []capi.Object, more Extent) (*backup.Staged, error) {
 	c := backup.Content{
 		Manifest: backup.Manifest{Created: k.Now(), CreatedBy: k.Version, Namespace: scope.Namespace,
-			Cluster: scope.Cluster, Workloads: more.Workloads},
+			Cluster: scope.Cluster, Workloads: more.Workloads, Etcd: more.Etcd},
+		Snapshot: more.Snapshot,
 		Sections: map[backup.Section][]*unstructured.Unstructured{backup.Environment: more.Environment},
 	}
 	for _, o := range moves {

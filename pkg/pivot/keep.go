@@ -23,6 +23,9 @@ type Extent struct {
 	Releases  []*unstructured.Unstructured // the inputs of their releases
 	// Named are Secrets and ConfigMaps that their components name. The backup omits those that it holds elsewhere.
 	Named []*unstructured.Unstructured
+	// Etcd describes Snapshot, the one of the cluster's etcd; nil means none.
+	Etcd     *backup.EtcdSnapshot
+	Snapshot []byte
 }
 
 // workload returns the section Workload of a backup whose other sections are given.

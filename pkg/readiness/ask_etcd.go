@@ -7,13 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/portforward"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
@@ -73,54 +69,18 @@ func (o *observing) throughPod(ctx context.Context, pod health.Ref, port, path s
 
 // forward can outlast ctx by the 30 seconds that client-go waits for the reply to a new stream.
 func (o *observing) forward(ctx context.Context, pod health.Ref, port, path string) ([]byte, error) {
-	config := rest.CopyConfig(o.Config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(r *http.Request) (*http.Response, error) { return next.RoundTrip(r.WithContext(ctx)) })
-	})
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, err
-	}
-	address := client.CoreV1().RESTClient().Get().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource(
-		"portforward").URL()
-	dialer, err := portforward.NewSPDYOverWebsocketDialer(address, config)
-	if err != nil {
-		return nil, err
-	}
-	connection, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
+	connection, err := o.DialPod(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, port)
 	if err != nil {
 		return nil, err
 	}
 	defer connection.Close()
-	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
-	defer stop()
-	headers := http.Header{}
-	headers.Set(corev1.PortHeader, port)
-	headers.Set(corev1.PortForwardRequestIDHeader, "0")
-	headers.Set(corev1.StreamType, corev1.StreamTypeError)
-	failures, err := connection.CreateStream(headers)
-	if err != nil {
+	if _, err := fmt.Fprintf(connection, "GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n", path); err != nil {
 		return nil, err
 	}
-	_ = failures.Close() // nothing is written to it
-	headers.Set(corev1.StreamType, corev1.StreamTypeData)
-	data, err := connection.CreateStream(headers)
+	answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
 	if err != nil {
 		return nil, err
-	}
-	if _, err := fmt.Fprintf(data, "GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n", path); err != nil {
-		return nil, err
-	}
-	answer, err := http.ReadResponse(bufio.NewReader(data), nil)
-	if err != nil {
-		said, _ := io.ReadAll(io.LimitReader(failures, mostAnswer))
-		return nil, fmt.Errorf("%w %s", err, strings.TrimSpace(string(said)))
 	}
 	defer answer.Body.Close()
 	return io.ReadAll(io.LimitReader(answer.Body, mostAnswer))
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-// RoundTrip sends a request.
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

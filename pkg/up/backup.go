@@ -25,7 +25,8 @@ type BackedUp struct {
 }
 
 // Backup backs up the living management cluster into a new folder, or file, of dir. The backup has its definition,
-// what that refers to, its values, release and source, and the same of its workload clusters in all namespaces.
+// what that refers to, its values, release and source, the same of its workload clusters in all namespaces, and a
+// snapshot of its etcd with Options.BackupEtcd.
 // Backup changes nothing in the cluster, and acquires no lease. It first proves that the cluster is the one of this
 // environment. The error has the code fault.BackupIncomplete if the backup was written and leaves out workload
 // clusters.
@@ -64,6 +65,11 @@ func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
 			u.Environment.ClusterName(), err), fault.ClusterUnreachable, "")
 	}
 	more.Environment = environment
+	if u.BackupEtcd {
+		if more.Etcd, more.Snapshot, err = backupEtcd(ctx, side.Cluster, u.Scope); err != nil {
+			return BackedUp{}, err
+		}
+	}
 	b := BackedUp{LeftOut: leftOut}
 	if b.Path, b.Manifest, err = keeper.Keep(ctx, u.decider.Side(side.Cluster), u.Scope, more); err != nil {
 		return BackedUp{}, err

@@ -28,6 +28,7 @@ type Options struct {
 	AllowChanges     []string          // keys of the changes that may remove something from the cluster
 	BackupRecipients backup.Recipients // who can open backups; without one they are not encrypted
 	BackupSigner     backup.Signer     // signs backups; without a key they are not signed
+	BackupEtcd       bool              // whether Backup has a snapshot of etcd
 	Version          string            // of cluster-init, for backups
 	Heartbeat        time.Duration
 	// Causes returns permanent causes, which end the wait. With KeepWaiting, they are only reported. Nil means not

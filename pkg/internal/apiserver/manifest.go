@@ -84,3 +84,9 @@ func binaries() (string, error) {
 	return "", fmt.Errorf("%s names no folder with kube-apiserver and etcd: `go run ./e2e/lab binaries` prints one",
 		BinariesVariable)
 }
+
+// EtcdProgram returns the path of the etcd that every Server runs.
+func EtcdProgram() (string, error) {
+	dir, err := servers()
+	return filepath.Join(dir, "etcd"), err
+}
