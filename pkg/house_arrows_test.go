@@ -147,6 +147,8 @@ var arrows = map[string]rule{
 			"servers"},
 	"pivot/record": {[]string{"backup", "capi", "clusters", "owned", "wholefile"},
 		"what a move has to bring is recorded and compared in one way, for a pivot and for a restore"},
+	"restore/quorum": {[]string{"backup", "fault", "provider", "unpack"},
+		"the etcd of a cluster without a majority is restored on a machine, without any API server"},
 	"restore": {[]string{"backup", "capi", "clusters", "clusters/selfmanaged", "fault", "flux", "health", "kube",
 		"lease", "oneline", "owned", "pivot", "pivot/record", "redact", "rollout"},
 		"a restore keeps the rules of a move; it reads the cluster that was backed up, through the kubeconfig in the " +
@@ -189,7 +191,7 @@ var arrows = map[string]rule{
 		"pipeline",
 		"render", "definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline", "docker", "kind", "kube", "flux", "capi", "parts", "up",
-		"rollout", "down", "restore", "clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status",
+		"rollout", "down", "restore", "restore/quorum", "clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status",
 		"drift", "manifests", "redact", "sylva", "trace", "root", "wholefile", "workload", "install", "vm"},
 		"the commands wire everything, and are the only ones to know the views"},
 

@@ -32,6 +32,7 @@ type restoreOptions struct {
 	verifyKey  string
 	former     string
 	force      string
+	etcd       bool
 	timeout    time.Duration
 	streams    Streams
 }
@@ -61,11 +62,22 @@ Workload clusters come back in their namespaces, with their releases. These are 
 --verify-key confirms who made the backup: Flux runs what they say.
 
 If a restore was interrupted, run it again. restore does not apply the values and the release of the
-old management cluster.`,
+old management cluster.
+
+With --etcd, restore repairs the management cluster itself after its etcd lost its majority: the
+control-plane machine that is left gets the snapshot of a backup that was made with backup --etcd.
+What was written after the snapshot is lost: confirm with --force NAME. restore --etcd refuses if the
+API server is ready, if a second control-plane machine exists, or if the machines or the version have
+changed since the backup. It works with kubeadm on Docker.`,
 		Example: `  cluster-init restore /mnt/safe/mgmt-20260102T030405Z --kubeconfig new-cluster.kubeconfig
   cluster-init restore mgmt-20260102T030405Z.tar.age --identity key.txt --kubeconfig new-cluster.kubeconfig --force mgmt`,
 		Args: exactlyOne("DIR"),
-		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.etcd {
+				return o.runEtcd(c.Context(), args[0])
+			}
+			return o.run(c.Context(), args[0])
+		},
 	}
 	f := c.Flags()
 	o.output.flags(f)
@@ -77,6 +89,7 @@ old management cluster.`,
 		"taken from: restore checks that cluster too")
 	f.StringVar(&o.force, "force", "", "name of the management cluster in the backup: confirm that it is gone for "+
 		"good and does not answer")
+	f.BoolVar(&o.etcd, "etcd", false, "restore the snapshot of etcd on the control-plane machine that is left")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long to wait for the restored Clusters to be available "+
 		"(10s to 24h); 0 waits forever")
 	return c
@@ -138,31 +151,17 @@ func (o *restoreOptions) run(ctx context.Context, path string) error {
 
 // resolve checks all input before the first request.
 func (o *restoreOptions) resolve(path string) (restore.Input, error) {
-	var ids backup.Identities
-	var idsErr error
-	if o.identity != "" {
-		ids, idsErr = backup.ReadIdentities(o.identity)
-	}
-	var key backup.VerifyKey
-	var keyErr error
-	if o.verifyKey != "" {
-		key, keyErr = backup.ReadVerifyKey("--verify-key", o.verifyKey)
-	}
 	in, targetErr := o.target()
-	if err := fault.Join(targetErr, idsErr, keyErr, o.readFormer("--former-kubeconfig", o.former, &in),
+	ids, key, keysErr := o.keys()
+	if err := fault.Join(targetErr, keysErr, o.readFormer("--former-kubeconfig", o.former, &in),
 		checkBound("--timeout ", o.timeout)); err != nil {
 		return in, err
 	}
-	b, err := backup.Open(path, ids)
+	b, err := openVerified(path, ids, key)
 	if err != nil {
 		return in, err
 	}
-	if key.Given() {
-		if err := b.Verify(key); err != nil {
-			return in, fault.Wrap(fmt.Errorf("check backup %s: %w", path, err), fault.CodeOf(err), fault.HintOf(err))
-		}
-		in.Verified = true
-	}
+	in.Verified = key.Given()
 	if o.force != "" && o.force != b.Manifest.Cluster {
 		return in, fault.New(fault.Usage,
 			fmt.Sprintf("--force names %q, but the backup was taken from the management cluster %s", o.force,
@@ -179,6 +178,30 @@ func (o *restoreOptions) resolve(path string) (restore.Input, error) {
 		return in, nil
 	}
 	return in, o.readFormer("the kubeconfig that up kept", kept, &in)
+}
+
+// keys reads the private keys that open a backup, and the public key that verifies it.
+func (o *restoreOptions) keys() (ids backup.Identities, key backup.VerifyKey, err error) {
+	var idsErr, keyErr error
+	if o.identity != "" {
+		ids, idsErr = backup.ReadIdentities(o.identity)
+	}
+	if o.verifyKey != "" {
+		key, keyErr = backup.ReadVerifyKey("--verify-key", o.verifyKey)
+	}
+	return ids, key, fault.Join(idsErr, keyErr)
+}
+
+// openVerified opens a backup, and verifies its signature if a key is given.
+func openVerified(path string, ids backup.Identities, key backup.VerifyKey) (*backup.Backup, error) {
+	b, err := backup.Open(path, ids)
+	if err != nil || !key.Given() {
+		return b, err
+	}
+	if err := b.Verify(key); err != nil {
+		return nil, fault.Wrap(fmt.Errorf("check backup %s: %w", path, err), fault.CodeOf(err), fault.HintOf(err))
+	}
+	return b, nil
 }
 
 // readFormer adds a kubeconfig of the cluster that the backup was taken from. An empty path means none.

@@ -12,7 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/etcd"
 )
 
-// A snapshot of a real etcd, whose members are named, verifies. One for which somebody else's authority signs is not
+// A snapshot of a real etcd, whose members are named, verifies. One that another authority signs is not
 // read.
 func TestSnapshot(t *testing.T) {
 	ours := newAuthority(t)

@@ -1,6 +1,9 @@
 package provider
 
-import "context"
+import (
+	"context"
+	"io"
+)
 
 // The optional parts of a provider. A verb checks whether the provider has a part, and says what it cannot do without
 // it. The conformance test of pkg/provider/known verifies which provider has which.
@@ -52,6 +55,22 @@ type Misplaced struct {
 	Balancers, Machines []string // Machines are those of the control plane
 	// All reports that no control-plane machine has its address: the cluster cannot answer.
 	All bool
+}
+
+// ControlPlaneRunner is a provider that can run programs on control-plane machines, without their API server.
+type ControlPlaneRunner interface {
+	// ControlPlanes returns all control-plane machines that exist, also stopped ones, in the order of their creation.
+	ControlPlanes(context.Context) ([]ControlPlane, error)
+}
+
+// ControlPlane is a control-plane machine that exists.
+type ControlPlane interface {
+	// Name is that of its Node.
+	Name() string
+	// Stopped reports whether it does not run.
+	Stopped() bool
+	// Run runs a program as root, with an input that may be nil, and returns what it writes to stdout.
+	Run(ctx context.Context, stdin io.Reader, args ...string) (string, error)
 }
 
 // NameSharer is a provider that finds the machines and the load balancer of a cluster by the Cluster's name. The

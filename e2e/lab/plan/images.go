@@ -84,7 +84,8 @@ func manager(repository, module, binary, user string) Image {
 // NodeImages are the images inside of the node image, by the last word of the repository that kubeadm names.
 func NodeImages() map[string]Image {
 	images := map[string]Image{
-		"etcd":    {Module: "etcd", Files: []File{{Binary: "etcd", Path: "usr/local/bin/etcd"}}},
+		"etcd": {Module: "etcd", Files: []File{{Binary: "etcd", Path: "usr/local/bin/etcd"},
+			{Binary: "etcdctl", Path: "usr/local/bin/etcdctl"}, {Binary: "etcdutl", Path: "usr/local/bin/etcdutl"}}},
 		"coredns": {Module: "coredns", Files: []File{{Binary: "coredns", Path: "coredns"}}},
 		"kube-proxy": {
 			Module: "kubernetes", Files: []File{{Binary: "kube-proxy", Path: "usr/local/bin/kube-proxy"}},

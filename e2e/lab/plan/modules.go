@@ -74,6 +74,15 @@ func Etcd() golang.Module {
 	}}
 }
 
+// EtcdImage builds etcd, and what its image has besides it.
+func EtcdImage() golang.Module {
+	module := Etcd()
+	for _, name := range []string{"etcdctl", "etcdutl"} {
+		module.Binaries = append(module.Binaries, golang.Binary{Package: "go.etcd.io/etcd/" + name + "/v3", Name: name})
+	}
+	return module
+}
+
 // fluxModule is the module of one of Flux's controllers.
 func fluxModule(name string) golang.Module {
 	return golang.Module{Name: name, Path: flux + name, Binaries: []golang.Binary{{Package: flux + name, Name: name}}}
@@ -182,6 +191,6 @@ func FluxControllers() []string {
 
 // Modules returns all modules of the environments, in the order in which they are built: the longest first.
 func Modules(environments []string) []golang.Module {
-	modules := append([]golang.Module{Kubernetes(), Etcd()}, nodeModules()...)
+	modules := append([]golang.Module{Kubernetes(), EtcdImage()}, nodeModules()...)
 	return append(modules, providerModules(environments)...)
 }

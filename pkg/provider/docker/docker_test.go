@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 	"time"
 
@@ -43,6 +44,13 @@ func (f fake) Inspect(_ context.Context, name string) (engine.Container, error) 
 }
 
 func (fake) Start(context.Context, string) error { return nil }
+
+func (f fake) Exec(_ context.Context, name string, args []string, o engine.ExecOptions) error {
+	if f.err == nil {
+		_, _ = io.WriteString(o.Stdout, args[0]+" in "+name)
+	}
+	return f.err
+}
 
 func (f fake) Logs(_ context.Context, name string, _, _ int) (string, error) {
 	return "booting " + name, f.err

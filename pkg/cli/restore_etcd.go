@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/provider/known"
+	"github.com/cluster-init/cluster-init/pkg/restore/quorum"
+)
+
+// etcdLine is the output of `restore --etcd`.
+type etcdLine struct {
+	Type    string `json:"type"`
+	Path    string `json:"path"`
+	Cluster string `json:"cluster"`
+	Machine string `json:"machine"`
+	// Created is the time of the snapshot.
+	Created time.Time `json:"created"`
+	// Seconds is how long it took until the API server was ready.
+	Seconds int `json:"seconds"`
+}
+
+// Print writes the output for a person.
+func (l etcdLine) Print(out io.Writer) error {
+	var b strings.Builder
+	oneline.Fprintf(&b, "restored the etcd of %s on machine %s, as it was at %s\n"+
+		"Its API server is ready after %d s. Cluster API replaces the machines that are lost: cluster-init status.\n",
+		l.Cluster, l.Machine, l.Created.Local().Format("2006-01-02 15:04:05"), l.Seconds)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// runEtcd restores the etcd of a management cluster on the machine that is left.
+func (o *restoreOptions) runEtcd(ctx context.Context, path string) error {
+	sink, err := o.output.sink(o.streams)
+	if err != nil {
+		return err
+	}
+	b, err := o.snapshot(path)
+	if err != nil {
+		return sink.settled(ctx, "restore", path, err)
+	}
+	line := etcdLine{Type: "restore-etcd", Path: path, Cluster: b.Manifest.Cluster, Created: b.Manifest.Created}
+	err = report(ctx, sink, "restore", path, func(ctx context.Context) (outcome, error) {
+		in, state, err := o.quorum(b)
+		if err != nil {
+			return outcome{}, err
+		}
+		in.Report = func(format string, args ...any) {
+			sink.Emit(event.Event{Time: time.Now(), Type: event.Progress, Message: fmt.Sprintf(format, args...)})
+		}
+		if _, err := quorum.Check(ctx, in); err != nil { // before the lock, which writes
+			return outcome{}, err
+		}
+		held, err := hold(state, "restore --etcd "+path)
+		if err != nil {
+			return outcome{}, err
+		}
+		defer held.Release() // an error leaves an unlocked file, which the next run takes over
+		sink.begin(nil)
+		begun := time.Now()
+		on, err := quorum.Run(ctx, in)
+		if err == nil {
+			line.Machine, line.Seconds = on.Name(), int(time.Since(begun).Seconds())
+		}
+		return outcome{}, err
+	}, nil)
+	if err != nil {
+		return err
+	}
+	return o.output.show(o.streams, line)
+}
+
+// snapshot opens the backup. It demands a confirmation: what was written after the snapshot is lost.
+func (o *restoreOptions) snapshot(path string) (*backup.Backup, error) {
+	ids, key, err := o.keys()
+	if err != nil {
+		return nil, err
+	}
+	b, err := openVerified(path, ids, key)
+	if err != nil {
+		return nil, err
+	}
+	if o.force != b.Manifest.Cluster {
+		return nil, fault.New(fault.Usage, fmt.Sprintf("restore --etcd replaces the etcd of %s: what was written after "+
+			"%s is lost", b.Manifest.Cluster, b.Manifest.Created.Local().Format("2006-01-02 15:04:05")),
+			"Confirm it: --force "+b.Manifest.Cluster)
+	}
+	return b, nil
+}
+
+// quorum returns the input of the restore, and the state folder of the cluster.
+func (o *restoreOptions) quorum(b *backup.Backup) (quorum.Input, string, error) {
+	cluster := b.Manifest.Cluster
+	state, err := stateFolder(cluster)
+	if err != nil {
+		return quorum.Input{}, "", err
+	}
+	file := o.kubeconfig
+	if file == "" {
+		file = filepath.Join(state, "kubeconfig")
+	}
+	text, err := kube.ReadFile(file)
+	if err == nil && text == nil {
+		err = fmt.Errorf("%s is empty or does not exist", file)
+	}
+	var c *kube.Cluster
+	if err == nil {
+		c, err = kube.Connect("management", text, runtime.NewScheme())
+	}
+	if err != nil {
+		return quorum.Input{}, "", fault.Wrap(fmt.Errorf("read the kubeconfig of %s: %w", cluster, err), fault.Usage,
+			"Give the kubeconfig of the cluster whose etcd is to be restored: --kubeconfig FILE.")
+	}
+	machines, can := known.OfEngine(cluster, &docker.Client{}).(provider.ControlPlaneRunner)
+	if !can {
+		return quorum.Input{}, "", errors.New("the provider for Docker runs no programs on machines")
+	}
+	return quorum.Input{Backup: b, Ready: c.Reachable, Machines: machines, Now: time.Now}, state, nil
+}

@@ -1,0 +1,130 @@
+package quorum
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+)
+
+// Input is what a restore needs.
+type Input struct {
+	Backup *backup.Backup
+	// Ready asks the API server of the cluster whether it is ready.
+	Ready    func(context.Context) error
+	Machines provider.ControlPlaneRunner
+	Now      func() time.Time
+	Report   Report
+}
+
+// Survivor is the machine that gets the snapshot.
+type Survivor struct {
+	provider.ControlPlane
+	State
+}
+
+// Check finds the machine that gets the snapshot. It changes nothing. It refuses, with the code fault.RestoreRefused or
+// fault.BackupInvalid, a cluster that may have a majority, and a snapshot that does not fit.
+func Check(ctx context.Context, in Input) (Survivor, error) {
+	of := in.Backup.Manifest
+	if of.Etcd == nil {
+		return Survivor{}, Refuse(in.Backup, State{})
+	}
+	if err := in.silent(ctx); err != nil {
+		return Survivor{}, err
+	}
+	all, err := in.Machines.ControlPlanes(ctx)
+	if err != nil {
+		return Survivor{}, err
+	}
+	m, err := in.only(all)
+	if err != nil {
+		return Survivor{}, err
+	}
+	state, err := Look(ctx, m)
+	if err != nil {
+		return Survivor{}, fault.Wrap(err, fault.CodeOr(err, fault.RestoreRefused),
+			"restore --etcd knows control-plane machines that kubeadm made. For RKE2: rke2 server --cluster-reset "+
+				"--cluster-reset-restore-path=FILE, with etcd/snapshot.db of the backup.")
+	}
+	if err := Refuse(in.Backup, state); err != nil {
+		return Survivor{}, err
+	}
+	healthy, err := isHealthy(ctx, m)
+	if err != nil {
+		return Survivor{}, fault.Retryable(err, fault.RestoreRefused, "Check that containerd runs on "+m.Name()+".")
+	}
+	if healthy {
+		return Survivor{}, refuse(of.Cluster, "etcd on "+m.Name()+" answers and has a leader",
+			"Nothing is lost: check with cluster-init status and diagnose why the API server does not answer.")
+	}
+	return Survivor{m, state}, nil
+}
+
+// silent refuses an API server that is ready, or that cannot be asked.
+func (in Input) silent(ctx context.Context) error {
+	err := in.Ready(ctx)
+	cluster := in.Backup.Manifest.Cluster
+	switch {
+	case err == nil:
+		return refuse(cluster, "its API server is ready, so its etcd has a majority",
+			"Nothing is lost. To restore objects into another cluster, run restore without --etcd.")
+	case apierrors.IsUnauthorized(err), apierrors.IsForbidden(err):
+		return refuse(cluster, fmt.Sprintf("its API server does not say whether it is ready: %v", err),
+			"Give a kubeconfig with valid credentials: --kubeconfig FILE.")
+	}
+	return nil
+}
+
+// only returns the one control-plane machine that exists. A second one, even a stopped one, has the former members in
+// its data: once started, it would go on with them.
+func (in Input) only(all []provider.ControlPlane) (provider.ControlPlane, error) {
+	cluster := in.Backup.Manifest.Cluster
+	var names, running []string
+	var found provider.ControlPlane
+	for _, c := range all {
+		names = append(names, c.Name())
+		if !c.Stopped() {
+			running, found = append(running, c.Name()), c
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return nil, refuse(cluster, "it has no control-plane machine",
+			"Build a new management cluster with up, and run restore without --etcd.")
+	case len(running) == 0:
+		return nil, refuse(cluster, "no control-plane machine runs: "+strings.Join(names, ", "),
+			"Start them with cluster-init start. If most of them do not come back, delete these and keep one.")
+	case len(all) > 1:
+		return nil, refuse(cluster, fmt.Sprintf("it has the control-plane machines %s, and the snapshot is for one",
+			strings.Join(names, ", ")),
+			"If the others are lost for good, delete them, data included, and keep one that runs. On Docker: docker rm "+
+				"--force --volumes NAME")
+	}
+	return found, nil
+}
+
+// isHealthy reports whether the machine's etcd has a leader.
+func isHealthy(ctx context.Context, m provider.ControlPlane) (bool, error) {
+	said, err := read(ctx, m, "sh", "-euc", `id=$(crictl ps --quiet --name '^etcd$')
+if test -n "$id" && crictl exec "$id" etcdctl --endpoints=https://127.0.0.1:2379 \
+--cacert=/etc/kubernetes/pki/etcd/ca.crt --cert=/etc/kubernetes/pki/etcd/server.crt \
+--key=/etc/kubernetes/pki/etcd/server.key endpoint health >/dev/null 2>&1; then echo healthy; else echo unhealthy; fi`)
+	switch said = strings.TrimSpace(said); {
+	case err != nil:
+		return false, err
+	case said != "healthy" && said != "unhealthy":
+		return false, fmt.Errorf("ask etcd on %s for its health: it says %q", m.Name(), said)
+	}
+	return said == "healthy", nil
+}
+
+func refuse(cluster, why, hint string) error {
+	return fault.New(fault.RestoreRefused, fmt.Sprintf("restore the etcd of %s: %s", cluster, why), hint)
+}

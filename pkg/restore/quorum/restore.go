@@ -1,0 +1,111 @@
+package quorum
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+)
+
+// Report receives what Restore does.
+type Report func(format string, args ...any)
+
+// step is one command on the machine.
+type step struct {
+	what  string
+	bound time.Duration
+	// script is for sh. It contains nothing of the machine: args are its $1 and so on.
+	script string
+	args   []string
+	stdin  io.Reader
+}
+
+const (
+	// readyBound limits the wait for the API server.
+	readyBound = 10 * time.Minute
+	readyPause = 2 * time.Second
+)
+
+// Run restores a snapshot. Its etcd then has one member and the content of the snapshot; the former data stay next to
+// the new. It waits until the API server is ready. After an error, run it again: it starts anew.
+func Run(ctx context.Context, in Input) (Survivor, error) {
+	s, err := Check(ctx, in)
+	if err != nil {
+		return s, err
+	}
+	for _, each := range steps(s.State, in.Backup.Snapshot, in.Now()) {
+		in.Report("%s on %s", each.what, s.Name())
+		if err := each.run(ctx, s.ControlPlane); err != nil {
+			return s, fault.Retryable(fmt.Errorf("restore the etcd of %s: %w", in.Backup.Manifest.Cluster, err),
+				fault.RestoreFailed, "Run the same command again: it starts anew. The former data are kept.")
+		}
+	}
+	in.Report("waiting for the API server of %s (at most %s)", in.Backup.Manifest.Cluster, readyBound)
+	return s, in.await(ctx)
+}
+
+func (in Input) await(ctx context.Context) error {
+	bounded, cancel := context.WithTimeout(ctx, readyBound)
+	defer cancel()
+	for {
+		err := in.Ready(bounded)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-bounded.Done():
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return fault.Retryable(fmt.Errorf("the snapshot is restored, but the API server of %s is not ready after %s: %w",
+				in.Backup.Manifest.Cluster, readyBound, err), fault.Timeout,
+				"See why on the machine: crictl ps --all, and the logs of etcd and kube-apiserver.")
+		case <-time.After(readyPause):
+		}
+	}
+}
+
+func (s step) run(ctx context.Context, m provider.ControlPlane) error {
+	ctx, cancel := context.WithTimeout(ctx, s.bound)
+	defer cancel()
+	if _, err := m.Run(ctx, s.stdin, append([]string{"sh", "-euc", s.script, "sh"}, s.args...)...); err != nil {
+		return fmt.Errorf("%s on %s: %w", s.what, m.Name(), errors.Join(err, ctx.Err()))
+	}
+	return nil
+}
+
+// steps returns what Restore does, in this order.
+func steps(s State, snapshot []byte, now time.Time) []step {
+	digest := sha256.Sum256(snapshot)
+	work := s.DataDir + ".cluster-init-restore" // on the file system of the data
+	return []step{
+		{what: "write the snapshot", bound: 10 * time.Minute, stdin: bytes.NewReader(snapshot),
+			args: []string{work, hex.EncodeToString(digest[:])},
+			script: `rm -rf "$1"; mkdir -m 0700 "$1"; umask 077; cat >"$1/snapshot.db"
+echo "$2  $1/snapshot.db" | sha256sum -c - >/dev/null`},
+		{what: "stop etcd and the API server", bound: 3 * time.Minute, args: []string{manifests, aside},
+			script: `mkdir -p -m 0700 "$2"
+for name in etcd kube-apiserver; do if test -e "$1/$name.yaml"; then mv -f "$1/$name.yaml" "$2/"; fi; done
+while :; do running=$(crictl ps --quiet --name '^(etcd|kube-apiserver)$'); test -n "$running" || break; sleep 1; done`},
+		{what: "restore the snapshot", bound: 5 * time.Minute,
+			args: []string{work, s.Image, s.Member, s.Peer},
+			script: `rm -rf "$1/data"; ctr --namespace k8s.io containers delete cluster-init-restore 2>/dev/null || true
+exec ctr --namespace k8s.io run --rm --mount "type=bind,src=$1,dst=/restore,options=rbind:rw" "$2" \
+cluster-init-restore etcdutl snapshot restore /restore/snapshot.db --data-dir /restore/data --name "$3" \
+--initial-cluster "$3=$4" --initial-advertise-peer-urls "$4" --bump-revision 1000000000 --mark-compacted`},
+		{what: "exchange the data", bound: time.Minute,
+			args: []string{work, s.DataDir, s.DataDir + ".before-" + now.UTC().Format("20060102T150405Z")},
+			script: `test -d "$1/data/member"
+if test -e "$2/member"; then mkdir -p -m 0700 "$3"; mv "$2/member" "$3/member"; fi
+mkdir -p -m 0700 "$2"; mv "$1/data/member" "$2/member"; rm -rf "$1"`},
+		{what: "start etcd and the API server", bound: time.Minute, args: []string{manifests, aside},
+			script: `for name in etcd kube-apiserver; do mv -f "$2/$name.yaml" "$1/"; done; rmdir "$2"`},
+	}
+}
