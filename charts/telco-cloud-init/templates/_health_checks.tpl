@@ -10,7 +10,7 @@
 {{- define "telco-cloud-init.controlPlaneChecked" -}}
 {{- $checks := .Values.cluster.health_checks -}}
 {{- $enabled := $checks.control_plane.enabled -}}
-{{- if kindIs "invalid" $enabled -}}{{- $enabled = ge (int .Values.cluster.control_plane.replicas) 3 -}}{{- end -}}
+{{- if not (kindIs "bool" $enabled) -}}{{- $enabled = ge (int .Values.cluster.control_plane.replicas) 3 -}}{{- end -}}
 {{- if and $checks.enabled $enabled -}}true{{- end -}}
 {{- end -}}
 
@@ -26,14 +26,13 @@
 
 {{/* Up to how many failed control-plane machines are replaced. */}}
 {{- define "telco-cloud-init.controlPlaneMaxUnhealthy" -}}
-{{- $most := .Values.cluster.health_checks.control_plane.max_unhealthy -}}
-{{- if kindIs "invalid" $most -}}{{ include "telco-cloud-init.controlPlaneSpare" . }}{{- else -}}{{ int $most }}{{- end -}}
+{{- with int .Values.cluster.health_checks.control_plane.max_unhealthy -}}{{ . }}{{- else -}}{{ include "telco-cloud-init.controlPlaneSpare" . }}{{- end -}}
 {{- end -}}
 
 {{/* How long Cluster API's InfrastructureReady may be other than True. */}}
 {{- define "telco-cloud-init.infrastructureSeconds" -}}
 {{- $checks := .Values.cluster.health_checks -}}
-{{- if kindIs "invalid" $checks.infrastructure_seconds -}}{{ int $checks.node_startup_seconds }}{{- else -}}{{ int $checks.infrastructure_seconds }}{{- end -}}
+{{- with int $checks.infrastructure_seconds -}}{{ . }}{{- else -}}{{ int $checks.node_startup_seconds }}{{- end -}}
 {{- end -}}
 
 {{/* Up to how many failed machines of a pool are replaced, as JSON: two of five of those that there are, and at least one. Cluster API
@@ -43,7 +42,7 @@
 {{- $pool := include "telco-cloud-init.pool" . | fromJson -}}
 {{- if kindIs "string" $most -}}
 {{- $most | toJson -}}
-{{- else if not (kindIs "invalid" $most) -}}
+{{- else if int $most -}}
 {{- int $most -}}
 {{- else if kindIs "invalid" $pool.replicas -}}
 {{- $least := get ($pool.annotations | default dict) "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size" | default "1" -}}
@@ -104,11 +103,11 @@
 {{- end -}}
 {{- $replicas := int .Values.cluster.control_plane.replicas -}}
 {{- $spare := int (include "telco-cloud-init.controlPlaneSpare" .) -}}
-{{- $most := $checks.control_plane.max_unhealthy -}}
-{{- if and $checks.control_plane.enabled (lt $replicas 3) -}}
+{{- $most := int $checks.control_plane.max_unhealthy -}}
+{{- if and (eq (toString $checks.control_plane.enabled) "true") (lt $replicas 3) -}}
 {{- printf "values/invalid: cluster.health_checks.control_plane.enabled is true, but cluster.control_plane.replicas is %d: the only control-plane machine has the only copy of etcd's data, and is never replaced\nhint: Leave it out, or use three control-plane machines: --set cluster.control_plane.replicas=3.\n" $replicas -}}
-{{- else if and (include "telco-cloud-init.controlPlaneChecked" .) (not (kindIs "invalid" $most)) (gt (int $most) $spare) -}}
-{{- printf "values/invalid: cluster.health_checks.control_plane.max_unhealthy is %d, but %d control-plane machines lose etcd's quorum when %d of them fail\nhint: Set it to %d or less, or leave it out.\n" (int $most) $replicas (add $spare 1) $spare -}}
+{{- else if and (include "telco-cloud-init.controlPlaneChecked" .) (gt $most $spare) -}}
+{{- printf "values/invalid: cluster.health_checks.control_plane.max_unhealthy is %d, but %d control-plane machines lose etcd's quorum when %d of them fail\nhint: Set it to %d or less, or leave it out.\n" $most $replicas (add $spare 1) $spare -}}
 {{- end -}}
 {{- range $pool, $_ := .Values.cluster.workers -}}
 {{- $component := include "telco-cloud-init.healthChecksComponent" (dict "pool" $pool) -}}
