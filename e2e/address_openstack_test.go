@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,7 +38,7 @@ func TestMatrixAddress(t *testing.T) {
 		}
 	})
 	t.Run("another machine gets the same address", func(t *testing.T) {
-		change := append(up, "--set", "cluster.kubernetes.api_server.extra_args.event-ttl=2h0m0s")
+		change := append(slices.Clone(up), "--set", "cluster.kubernetes.api_server.extra_args.event-ttl=2h0m0s")
 		if code, _ := l.run(t, change...); code != 0 {
 			t.Fatalf("up with another argument ended with %d", code)
 		}

@@ -103,7 +103,8 @@ func (l lab) newRelease(t *testing.T, m stockOf) release {
 
 // withoutKept leaves out what the image has: with Ignition it would be in two places.
 func (r release) withoutKept() release {
-	r.files = slices.DeleteFunc(slices.Clone(r.files), func(f machineFile) bool { return slices.Contains(r.kept, f.path) })
+	kept := func(f machineFile) bool { return slices.Contains(r.kept, f.path) }
+	r.files = slices.DeleteFunc(slices.Clone(r.files), kept)
 	return r
 }
 

@@ -167,7 +167,8 @@ func (l backupLine) Print(out io.Writer) error {
 		oneline.Fprintf(&b, "  %-12s %4d  %s\n", s.section, l.Count(s.section), s.what)
 	}
 	if l.Etcd != nil {
-		oneline.Fprintf(&b, "  etcd %s, a snapshot of %s\n", l.Etcd.Version, oneline.Count(len(l.Etcd.Members), "member"))
+		oneline.Fprintf(&b, "  etcd %s, a snapshot of %s\n", l.Etcd.Version,
+			oneline.Count(len(l.Etcd.Members), "member"))
 	}
 	if l.Kubernetes != "" {
 		oneline.Fprintf(&b, "  Kubernetes %s\n", l.Kubernetes)

@@ -96,8 +96,8 @@ func (o *restoreOptions) snapshot(path string) (*backup.Backup, error) {
 		return nil, err
 	}
 	if o.force != b.Manifest.Cluster {
-		return nil, fault.New(fault.Usage, fmt.Sprintf("restore --etcd replaces the etcd of %s: what was written after "+
-			"%s is lost", b.Manifest.Cluster, b.Manifest.Created.Local().Format("2006-01-02 15:04:05")),
+		return nil, fault.New(fault.Usage, fmt.Sprintf("restore --etcd replaces the etcd of %s: what was written "+
+			"after %s is lost", b.Manifest.Cluster, b.Manifest.Created.Local().Format("2006-01-02 15:04:05")),
 			"Confirm it: --force "+b.Manifest.Cluster)
 	}
 	return b, nil

@@ -60,7 +60,8 @@ func (w *World) judgeStart(ctx context.Context, o Observation) Decision {
 		return Decision{Refusal: o.Management.Err}
 	case len(o.Machines) == 0 && !stopped && o.Bootstrap.State == BootstrapAbsent:
 		return Decision{Refusal: fault.New(fault.ClusterUnreachable,
-			"this Docker engine has no container of "+w.Cluster, "Run the command on the machine whose Docker engine has them, or point DOCKER_HOST at it. To make the "+
+			"this Docker engine has no container of "+w.Cluster,
+			"Run the command on the machine whose Docker engine has them, or point DOCKER_HOST at it. To make the "+
 				"cluster: cluster-init up "+w.Argument+".")}
 	case o.Bootstrap.TeardownRequested, o.Management.TeardownRequested: // machines stop before they are deleted
 		return Decision{}
@@ -88,8 +89,8 @@ func (w *World) registryStopped(ctx context.Context) (bool, error) {
 	return err == nil && !found.Running && !slices.Contains([]string{"removing", "created"}, found.Status), err
 }
 
-// startWorkloads starts the machines of workload clusters on the same engine. What keeps those of one from being started
-// is a warning: the management cluster works.
+// startWorkloads starts the machines of workload clusters on the same engine. What keeps those of one from being
+// started is a warning: the management cluster works.
 func (w *World) startWorkloads(ctx context.Context, o Observation, s *starts) error {
 	all, err := capi.Clusters(ctx, o.Management.Cluster.Client, "")
 	if err != nil {

@@ -77,9 +77,9 @@ func servingFiles(t *testing.T, dir string, a etcd.Authority) map[string]string 
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := (&certs.Config{CommonName: "one", AltNames: certs.AltNames{DNSNames: []string{"localhost"}},
-		Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}).NewSignedCert(key, authority,
-		signer)
+	config := certs.Config{CommonName: "one", AltNames: certs.AltNames{DNSNames: []string{"localhost"}},
+		Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
+	own, err := config.NewSignedCert(key, authority, signer)
 	if err != nil {
 		t.Fatal(err)
 	}

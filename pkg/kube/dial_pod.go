@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,7 +13,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
@@ -44,7 +44,14 @@ func (c *Cluster) DialPod(ctx context.Context, pod types.NamespacedName, port st
 	}
 	p := &podConn{connection: connection}
 	p.stop = context.AfterFunc(ctx, func() { _ = connection.Close() })
-	if err := p.open(port); err != nil {
+	err = p.open(func(kind string) (io.ReadWriteCloser, error) {
+		headers := http.Header{}
+		headers.Set(corev1.PortHeader, port)
+		headers.Set(corev1.PortForwardRequestIDHeader, "0")
+		headers.Set(corev1.StreamType, kind)
+		return connection.CreateStream(headers)
+	})
+	if err != nil {
 		_ = p.Close()
 		return nil, fmt.Errorf("connect to port %s of Pod %s: %w", port, pod, err)
 	}
@@ -58,30 +65,25 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 // podConn is a connection to a port of a Pod.
 type podConn struct {
-	connection     httpstream.Connection
-	data, failures httpstream.Stream
+	connection     io.Closer
+	data, failures io.ReadWriteCloser
 	stop           func() bool
 	closing        sync.Once
 }
 
-func (p *podConn) open(port string) (err error) {
-	headers := http.Header{}
-	headers.Set(corev1.PortHeader, port)
-	headers.Set(corev1.PortForwardRequestIDHeader, "0")
-	headers.Set(corev1.StreamType, corev1.StreamTypeError)
-	if p.failures, err = p.connection.CreateStream(headers); err != nil {
+func (p *podConn) open(stream func(kind string) (io.ReadWriteCloser, error)) (err error) {
+	if p.failures, err = stream(corev1.StreamTypeError); err != nil {
 		return err
 	}
 	_ = p.failures.Close() // nothing is written to it
-	headers.Set(corev1.StreamType, corev1.StreamTypeData)
-	p.data, err = p.connection.CreateStream(headers)
+	p.data, err = stream(corev1.StreamTypeData)
 	return err
 }
 
 // Read reads what the Pod sends. At its end it returns what the kubelet says, if the connection failed.
 func (p *podConn) Read(b []byte) (int, error) {
 	n, err := p.data.Read(b)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		if said, _ := io.ReadAll(io.LimitReader(p.failures, mostRefusal)); len(said) > 0 {
 			err = fmt.Errorf("%w: %s", io.ErrUnexpectedEOF, strings.TrimSpace(string(said)))
 		}

@@ -121,8 +121,8 @@ func (s targetState) warnings() []string {
 	return all
 }
 
-// remedies warns of what replaces all machines automatically: in a cluster whose API is gone, no machine becomes healthy.
-// A health check with a limit is blocked then.
+// remedies warns of what replaces all machines automatically: in a cluster whose API is gone, no machine becomes
+// healthy. A health check with a limit is blocked then.
 func (input Input) remedies() []string {
 	var all []string
 	for _, u := range input.Backup.Section(backup.Objects) {

@@ -71,8 +71,8 @@ type Options struct {
 
 // NewFollower follows Flux and Cluster API in a cluster.
 func NewFollower(c *kube.Cluster, o Options) Follower {
-	f := Follower{cluster: c, heartbeat: o.Heartbeat, silence: MaxSilence, unanswered: o.Unanswered, causes: o.Causes, patient: o.KeepWaiting,
-		now: o.Now, resources: slices.Concat(fluxResources(), clusterResources(), o.Kinds),
+	f := Follower{cluster: c, heartbeat: o.Heartbeat, silence: MaxSilence, unanswered: o.Unanswered, causes: o.Causes,
+		patient: o.KeepWaiting, now: o.Now, resources: slices.Concat(fluxResources(), clusterResources(), o.Kinds),
 		nudge: func(ctx context.Context, object *unstructured.Unstructured) error {
 			return flux.RequestReconcile(ctx, c, object.DeepCopy(), o.Now())
 		},

@@ -48,8 +48,8 @@ func compareValues(ctx context.Context, seen up.Outlook, env *environment.Enviro
 	return d
 }
 
-// addressWarning reports an address that the cluster loses with a machine, by the values that the holder was given. Where
-// these cannot be read, compareValues says so.
+// addressWarning reports an address that the cluster loses with a machine, by the values that the holder was given.
+// Where these cannot be read, compareValues says so.
 func addressWarning(ctx context.Context, seen up.Outlook, env *environment.Environment) string {
 	holder := seen.Holder()
 	if holder == nil {

@@ -50,8 +50,8 @@ type Report struct {
 	Health *Health `json:"health,omitempty"`
 	// Drift is nil if there is nothing to compare with.
 	Drift *Drift `json:"drift,omitempty"`
-	// Address says that the cluster can lose the address of its API server, and when. Empty means that it cannot, or that
-	// this is not known.
+	// Address says that the cluster can lose the address of its API server, and when. Empty means that it cannot, or
+	// that this is not known.
 	Address string `json:"address,omitempty"`
 	// Unknown lists what could not be read, and why.
 	Unknown []string `json:"unknown"`

@@ -34,10 +34,11 @@ const (
 func backupEtcd(ctx context.Context, c *kube.Cluster, scope clusters.Scope) (*backup.EtcdSnapshot, []byte, error) {
 	refused := func(err error) error {
 		return fault.Wrap(fmt.Errorf("back up the etcd of the management cluster %s: %w", scope.Cluster, err),
-			fault.CodeOr(err, fault.BackupRefused), "Check with cluster-init status that every member of etcd runs, and "+
-				"run the same command again. Without --etcd the backup needs no etcd.")
+			fault.CodeOr(err, fault.BackupRefused), "Check with cluster-init status that every member of etcd runs, "+
+				"and run the same command again. Without --etcd the backup needs no etcd.")
 	}
-	certificate, key, err := capi.EtcdAuthority(ctx, c, client.ObjectKey{Namespace: scope.Namespace, Name: scope.Cluster})
+	certificate, key, err := capi.EtcdAuthority(ctx, c, client.ObjectKey{Namespace: scope.Namespace,
+		Name: scope.Cluster})
 	if err != nil {
 		return nil, nil, refused(err)
 	}

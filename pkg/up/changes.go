@@ -109,8 +109,8 @@ func (c changes) effectiveValues(last environment.Objects, built bool, report pi
 	return applied, nil
 }
 
-// keepAddress returns the environment with the address of the API server that a cluster without machines was last given.
-// If it was given none, only its Cluster can have another one.
+// keepAddress returns the environment with the address of the API server that a cluster without machines was last
+// given. If it was given none, only its Cluster can have another one.
 func (c changes) keepAddress(o clusters.Observation, applied *environment.Environment, last environment.Objects) (
 	*environment.Environment, error) {
 	kept, err := applied.KeepAddress(last)

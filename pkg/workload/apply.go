@@ -82,8 +82,8 @@ func (c Cluster) Render(ctx context.Context, report pipeline.Reporter) ([]client
 		return nil, err
 	}
 	if applied.ManagesAddress() && applied.ManagedAddress() == "" {
-		report.Warn("the API server of %s has no address yet: apply makes a floating IP. If Flux applies what is printed, "+
-			"the provider makes one, and deletes it with its machine: set cluster.openstack.api_server.floating_ip",
+		report.Warn("the API server of %s has no address yet: apply makes a floating IP. If Flux applies what is "+
+			"printed, the provider makes one, and deletes it with its machine: set cluster.openstack.api_server.floating_ip",
 			c.Key())
 	}
 	return c.render(ctx, applied)

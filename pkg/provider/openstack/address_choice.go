@@ -58,9 +58,8 @@ func (a addresses) chooseGiven(all []inventory.FloatingIP) (provider.Address, *i
 	return provider.Address{}, nil, fault.New(fault.CloudLacks,
 		fmt.Sprintf("the cluster has the floating IP %s, and the "+
 			"project has no such one any more", a.given),
-		"The address of a cluster cannot change. Have an administrator of "+
-			"the cloud make it again: openstack floating ip create --floating-ip-address "+a.given+" --project PROJECT "+
-			"EXTERNAL-NETWORK.")
+		"The address of a cluster cannot change. Have an administrator of the cloud make it again: openstack "+
+			"floating ip create --floating-ip-address "+a.given+" --project PROJECT EXTERNAL-NETWORK.")
 }
 
 func (a addresses) isTagged(ip inventory.FloatingIP) bool {

@@ -118,8 +118,8 @@ func (a addresses) make(ctx context.Context) (provider.Address, error) {
 	return found, nil
 }
 
-// create makes a floating IP and lists them again: another run may have made one at the same time. All runs keep the same
-// one, and each deletes only its own.
+// create makes a floating IP and lists them again: another run may have made one at the same time. All runs keep the
+// same one, and each deletes only its own.
 func (a addresses) create(ctx context.Context) (provider.Address, *inventory.FloatingIP, error) {
 	network, err := a.externalNetwork(ctx)
 	if err != nil {

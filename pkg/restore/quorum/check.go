@@ -104,8 +104,8 @@ func (in Input) only(all []provider.ControlPlane) (provider.ControlPlane, error)
 	case len(all) > 1:
 		return nil, refuse(cluster, fmt.Sprintf("it has the control-plane machines %s, and the snapshot is for one",
 			strings.Join(names, ", ")),
-			"If the others are lost for good, delete them, data included, and keep one that runs. On Docker: docker rm "+
-				"--force --volumes NAME")
+			"If the others are lost for good, delete them, data included, and keep one that runs. On Docker: "+
+				"docker rm --force --volumes NAME")
 	}
 	return found, nil
 }

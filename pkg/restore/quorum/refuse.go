@@ -13,8 +13,8 @@ import (
 func Refuse(b *backup.Backup, s State) error {
 	of := b.Manifest
 	refused := func(why, hint string) error {
-		return fault.New(fault.BackupInvalid, fmt.Sprintf("restore the etcd of %s from this backup: %s", of.Cluster, why),
-			hint)
+		return fault.New(fault.BackupInvalid, fmt.Sprintf("restore the etcd of %s from this backup: %s", of.Cluster,
+			why), hint)
 	}
 	const another = "Use a backup of this cluster that was made with its machines and version of today: a snapshot " +
 		"brings back what they were."

@@ -64,8 +64,8 @@ func (in Input) await(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			return fault.Retryable(fmt.Errorf("the snapshot is restored, but the API server of %s is not ready after %s: %w",
-				in.Backup.Manifest.Cluster, readyBound, err), fault.Timeout,
+			return fault.Retryable(fmt.Errorf("the snapshot is restored, but the API server of %s is not ready "+
+				"after %s: %w", in.Backup.Manifest.Cluster, readyBound, err), fault.Timeout,
 				"See why on the machine: crictl ps --all, and the logs of etcd and kube-apiserver.")
 		case <-time.After(readyPause):
 		}

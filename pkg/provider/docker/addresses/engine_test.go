@@ -54,8 +54,8 @@ func (e *engine) running(name, address string) {
 }
 
 func (e *engine) file(container, name, content string) {
-	e.files[container][name] = docker.File{Header: tar.Header{Typeflag: tar.TypeReg, Name: path.Base(name), Mode: 0o600},
-		Content: []byte(content)}
+	header := tar.Header{Typeflag: tar.TypeReg, Name: path.Base(name), Mode: 0o600}
+	e.files[container][name] = docker.File{Header: header, Content: []byte(content)}
 }
 
 // list returns containers in this order.

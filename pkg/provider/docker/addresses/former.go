@@ -48,9 +48,10 @@ func twice(items []Item) error {
 	by := map[netip.Addr]string{}
 	for _, i := range items {
 		if other, taken := by[i.Wanted]; taken && i.Wanted.IsValid() {
-			return fault.New(fault.ClusterUnreachable, fmt.Sprintf("the containers %s and %s both had the address %s, by "+
-				"what their files say", other, i.Container.Name, i.Wanted), "Start them by hand: docker start "+other+" "+
-				i.Container.Name+".")
+			return fault.New(fault.ClusterUnreachable,
+				fmt.Sprintf("the containers %s and %s both had the address %s, by what their files say", other,
+					i.Container.Name, i.Wanted),
+				"Start them by hand: docker start "+other+" "+i.Container.Name+".")
 		}
 		by[i.Wanted] = i.Container.Name
 	}

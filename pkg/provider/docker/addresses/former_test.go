@@ -76,8 +76,8 @@ func TestFormer(t *testing.T) {
 			networks, _ := e.Networks(t.Context(), network)
 			items, err := addresses.Former(t.Context(), e, networks[0], e.list("demo-lb", "demo-cp", "demo-worker"))
 			if tc.says != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.says) || fault.CodeOf(err) != fault.ClusterUnreachable ||
-					!strings.Contains(fault.HintOf(err), "docker start") {
+				if err == nil || !strings.Contains(err.Error(), tc.says) ||
+					fault.CodeOf(err) != fault.ClusterUnreachable || !strings.Contains(fault.HintOf(err), "docker start") {
 					t.Errorf("error %v (%s), want one with %q", err, fault.HintOf(err), tc.says)
 				}
 				return

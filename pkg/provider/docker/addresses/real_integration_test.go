@@ -20,16 +20,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider/docker/addresses"
 )
 
-// real is a network of a real engine, with containers that only sleep.
-type real struct {
+// realNetwork is a network of a real engine, with containers that only sleep.
+type realNetwork struct {
 	*testing.T
 	*docker.Client
 	network string
 }
 
-func newReal(t *testing.T) real {
+func newReal(t *testing.T) realNetwork {
 	t.Helper()
-	r := real{t, &docker.Client{}, fmt.Sprintf("cluster-init-itest-addresses-%d", os.Getpid())}
+	r := realNetwork{t, &docker.Client{}, fmt.Sprintf("cluster-init-itest-addresses-%d", os.Getpid())}
 	if _, err := r.Info(t.Context()); err != nil {
 		prerequisite.Missing(t, fmt.Sprintf("no Docker engine: %v", err))
 	}
@@ -58,7 +58,7 @@ func newReal(t *testing.T) real {
 }
 
 // sleeper starts a container, of a cluster unless role is empty, and returns its address.
-func (r real) sleeper(name, role string) string {
+func (r realNetwork) sleeper(name, role string) string {
 	r.Helper()
 	image, _, _ := strings.Cut(kind.DefaultNodeImage, "@")
 	labels := map[string]string{"cluster-init-itest": r.network}
@@ -72,7 +72,7 @@ func (r real) sleeper(name, role string) string {
 	return r.address(name)
 }
 
-func (r real) inspect(name string) docker.Container {
+func (r realNetwork) inspect(name string) docker.Container {
 	r.Helper()
 	c, err := r.Inspect(r.Context(), r.network+name)
 	if err != nil {
@@ -81,9 +81,9 @@ func (r real) inspect(name string) docker.Container {
 	return c
 }
 
-func (r real) address(name string) string { return r.inspect(name).Networks[r.network].IPv4 }
+func (r realNetwork) address(name string) string { return r.inspect(name).Networks[r.network].IPv4 }
 
-func (r real) stop(names ...string) {
+func (r realNetwork) stop(names ...string) {
 	r.Helper()
 	for _, name := range names {
 		if err := r.Stop(r.Context(), r.network+name); err != nil {
@@ -92,7 +92,7 @@ func (r real) stop(names ...string) {
 	}
 }
 
-func (r real) write(name, folder, file, content string) {
+func (r realNetwork) write(name, folder, file, content string) {
 	r.Helper()
 	if err := r.Exec(r.Context(), r.network+name, []string{"mkdir", "-p", folder}, docker.ExecOptions{}); err != nil {
 		r.Fatal(err)
@@ -180,7 +180,8 @@ func TestARealEngineGivesFormerAddresses(t *testing.T) {
 
 	// Another container has the address.
 	r.stop("-lb", "-cp", "-worker")
-	for i := 0; !slices.Contains([]string{balancer, machine}, r.sleeper(fmt.Sprintf("-other-%d", i), "")); i++ {
+	for i, got := 0, ""; !slices.Contains([]string{balancer, machine}, got); i++ {
+		got = r.sleeper(fmt.Sprintf("-other-%d", i), "")
 	}
 	if started, err = bring(false); fault.CodeOf(err) != fault.ClusterUnreachable ||
 		!strings.Contains(fault.HintOf(err), "docker stop "+r.network+"-other-") || len(started) > 0 {

@@ -60,7 +60,8 @@ func protect(ctx context.Context, e Engine, i Item) error {
 		return err
 	}
 	for _, file := range []string{formerAddress, "old-ipv6"} {
-		link := docker.File{Header: tar.Header{Typeflag: tar.TypeSymlink, Name: file, Linkname: "/dev/null", Mode: 0o777}}
+		link := docker.File{Header: tar.Header{Typeflag: tar.TypeSymlink, Name: file, Linkname: "/dev/null",
+			Mode: 0o777}}
 		if err := e.WriteFile(ctx, name, kindFolder, link); err != nil {
 			return err
 		}

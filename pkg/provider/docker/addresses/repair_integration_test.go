@@ -17,7 +17,7 @@ import (
 
 // machine starts a node's image as Cluster API does, with a control plane that kubeadm has begun, and returns its
 // address.
-func (r real) machine(name, balancer string) string {
+func (r realNetwork) machine(name, balancer string) string {
 	r.Helper()
 	image, _, _ := strings.Cut(kind.DefaultNodeImage, "@")
 	if _, err := r.Client.Run(r.Context(), docker.RunOptions{Name: r.network + name, Image: image, Privileged: true,

@@ -206,8 +206,8 @@ func (s *Starter) checkHolders(ctx context.Context) error {
 		case i.Yields:
 			s.pending[index].Wanted = netip.Addr{}
 		default:
-			return fault.New(fault.ClusterUnreachable, fmt.Sprintf("container %s cannot be started: it needs the address "+
-				"%s of the network %s, which container %s has", i.Container.Name, i.Wanted, s.Network, holder),
+			return fault.New(fault.ClusterUnreachable, fmt.Sprintf("container %s cannot be started: it needs the "+
+				"address %s of the network %s, which container %s has", i.Container.Name, i.Wanted, s.Network, holder),
 				"Stop that container, and run the same command again: docker stop "+holder+
 					". Then it can be started again, and gets another address.")
 		}
