@@ -131,7 +131,8 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetFlagErrorFunc(flagProblem)
 	root.AddCommand(aboutBuilt(newUp(streams)), aboutBuilt(newStart(streams)), aboutBuilt(newDown(streams)),
 		newPivot(streams), aboutBuilt(newBackup(streams)), newRestore(streams), newCleanup(streams),
-		aboutBuilt(newCheck(streams)), aboutBuilt(newDiagnose(streams)), aboutBuilt(newCollect(streams)), aboutBuilt(newKubeconfig(streams)),
+		aboutBuilt(newCheck(streams)), aboutBuilt(newDiagnose(streams)), aboutBuilt(newCollect(streams)),
+		aboutBuilt(newKubeconfig(streams)),
 		aboutBuilt(newStatus(streams)), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams),
 		newExplain(streams), newRender(streams), aboutBuilt(newDiff(streams)), newPublish(streams), newContent(streams),
 		newRegistry(streams), newInstall(streams), newUninstall(streams),
