@@ -15,9 +15,10 @@ type AddressMaker interface {
 	FindAddress(ctx context.Context, env *environment.Environment) (Address, error)
 	// MakeAddress finds the address, or makes it. It can be run again at any time.
 	MakeAddress(ctx context.Context, env *environment.Environment) (Address, error)
-	// MoveAddress gives the address to a control-plane machine if none has it, as the provider's controllers would do
-	// later. It returns the machine. Empty means that a machine has the address, or that there is none to give it to.
-	MoveAddress(ctx context.Context, env *environment.Environment) (machine string, err error)
+	// MoveAddress gives the address to a control-plane machine if none has it, or one of leaving, as the provider's
+	// controllers would do later. leaving are machines that are being deleted: none of them gets it. It returns the
+	// machine. Empty means that another machine has the address, or that there is none to give it to.
+	MoveAddress(ctx context.Context, env *environment.Environment, leaving []string) (machine string, err error)
 	// DeleteAddress deletes what MakeAddress made for the cluster, once no machine has it. It returns the addresses.
 	DeleteAddress(ctx context.Context) ([]string, error)
 }
@@ -78,13 +79,15 @@ func MakeAddress(ctx context.Context, p Provider, env *environment.Environment, 
 	return env.WithManagedAddress(made.Address)
 }
 
-// MoveAddress gives the address of the API server to a control-plane machine if none has it, and returns that machine.
-func MoveAddress(ctx context.Context, p Provider, env *environment.Environment) (machine string, err error) {
+// MoveAddress gives the address of the API server to a control-plane machine if none has it, or one of leaving, and
+// returns that machine.
+func MoveAddress(ctx context.Context, p Provider, env *environment.Environment, leaving []string) (machine string,
+	err error) {
 	maker, can := p.(AddressMaker)
 	if !can || !env.ManagesAddress() || env.ManagedAddress() == "" {
 		return "", nil
 	}
-	return maker.MoveAddress(ctx, env)
+	return maker.MoveAddress(ctx, env, leaving)
 }
 
 func (a Address) warn(report Reporter) {

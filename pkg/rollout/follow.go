@@ -26,7 +26,9 @@ type Follower struct {
 	heartbeat time.Duration
 	silence   time.Duration // how long the API server may give no answer; zero: for ever
 	// unanswered is Options.Unanswered.
-	unanswered func(context.Context) bool
+	unanswered func(ctx context.Context, leaving []string) bool
+	// leaving is kept while Await runs. Nil means that no Machine is known to leave.
+	leaving *leaving
 	// nudge is called once with each unready object whose dependencies have become ready. Nil means never.
 	nudge func(context.Context, *unstructured.Unstructured) error
 	// wake is called regularly with each control plane that is not ready. Nil means never.
@@ -41,6 +43,7 @@ type Follower struct {
 	// patient reports whether the wait continues in spite of a permanent cause.
 	patient bool
 	now     func() time.Time
+	key     Key // Options.Cluster
 }
 
 // Options of a Follower.
@@ -62,9 +65,10 @@ type Options struct {
 	// Causes returns the permanent causes of objects that do not become ready. Such a cause ends a wait for them if it
 	// persists. Causes runs at the same time as the wait, and may outlast it. Nil means not checked.
 	Causes func(context.Context) ([]Cause, error)
-	// Unanswered is called after each question that the API server has not answered. It reports whether it has changed
-	// something that may let the server answer: then the silence begins anew. Nil means that nothing can be done.
-	Unanswered func(context.Context) bool
+	// Unanswered is called after each question that the API server has not answered, with the Machines of Cluster that
+	// were last seen as being deleted. It reports whether it has changed something that may let the server answer: then
+	// the silence begins anew. Nil means that nothing can be done.
+	Unanswered func(ctx context.Context, leaving []string) bool
 	// KeepWaiting makes the follower report such a cause without ending the wait.
 	KeepWaiting bool
 }
@@ -72,7 +76,7 @@ type Options struct {
 // NewFollower follows Flux and Cluster API in a cluster.
 func NewFollower(c *kube.Cluster, o Options) Follower {
 	f := Follower{cluster: c, heartbeat: o.Heartbeat, silence: MaxSilence, unanswered: o.Unanswered, causes: o.Causes,
-		patient: o.KeepWaiting, now: o.Now, resources: slices.Concat(fluxResources(), clusterResources(), o.Kinds),
+		patient: o.KeepWaiting, now: o.Now, key: o.Cluster, resources: slices.Concat(fluxResources(), clusterResources(), o.Kinds),
 		nudge: func(ctx context.Context, object *unstructured.Unstructured) error {
 			return flux.RequestReconcile(ctx, c, object.DeepCopy(), o.Now())
 		},
@@ -118,11 +122,13 @@ func (f Follower) Await(ctx context.Context, g Goal, report pipeline.Reporter) e
 	changes, causes := make(chan kube.Change), make(chan []Cause)
 	ended := make(chan error, 2)
 	view := newView(f.cluster.Name, g)
+	f.leaving = &leaving{of: f.key}
 	var looks sync.WaitGroup
 	looks.Go(func() { f.lookForCauses(ctx, &view.progress, causes) })
 	go func() { ended <- f.listen(ctx) }()
 	go func() {
 		ended <- f.cluster.Watch(ctx, f.namespace, f.resources, func(c kube.Change) {
+			f.leaving.see(c)
 			select {
 			case changes <- c:
 			case <-ctx.Done():

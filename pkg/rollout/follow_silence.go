@@ -21,7 +21,8 @@ const questions = 12
 
 // Listen returns nil when ctx ends, and an error with the code fault.ClusterUnreachable when the API server of a
 // cluster gave no answer for too long. unanswered is that of Options.
-func Listen(ctx context.Context, c *kube.Cluster, unanswered func(context.Context) bool) error {
+func Listen(ctx context.Context, c *kube.Cluster, unanswered func(ctx context.Context,
+	leaving []string) bool) error {
 	return Follower{cluster: c, silence: MaxSilence, unanswered: unanswered}.listen(ctx)
 }
 
@@ -47,7 +48,7 @@ func (f Follower) listen(ctx context.Context) error {
 			heard = time.Now()
 			continue
 		}
-		if f.unanswered != nil && f.unanswered(ctx) {
+		if f.unanswered != nil && f.unanswered(ctx, f.leaving.names()) {
 			heard = time.Now()
 			continue
 		}

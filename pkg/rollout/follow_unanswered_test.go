@@ -24,7 +24,7 @@ func TestSilenceBeginsAnewWhenSomethingIsDone(t *testing.T) {
 	}
 	const bound, helps = questions * time.Millisecond, 3 * questions
 	asked := 0
-	err = Follower{cluster: c, silence: bound, unanswered: func(context.Context) bool {
+	err = Follower{cluster: c, silence: bound, unanswered: func(context.Context, []string) bool {
 		asked++
 		return asked <= helps
 	}}.listen(t.Context())

@@ -27,18 +27,18 @@ func findAddress(ctx context.Context, p provider.Provider, env *environment.Envi
 // moveBound bounds one attempt to give the address to a machine.
 const moveBound = 20 * time.Second
 
-// moveAddress returns what is done when the API server of the management cluster does not answer: its address has no
-// machine for minutes after the one that had it was replaced.
-func (r releases) moveAddress(report pipeline.Reporter) func(context.Context) bool {
-	return func(ctx context.Context) bool {
+// moveAddress returns what is done when the API server of the management cluster does not answer: for minutes its
+// address is at the machine that is being replaced, whose API server has lost its etcd, or at none.
+func (r releases) moveAddress(report pipeline.Reporter) func(context.Context, []string) bool {
+	return func(ctx context.Context, leaving []string) bool {
 		bounded, cancel := context.WithTimeout(ctx, moveBound)
 		defer cancel()
-		machine, err := provider.MoveAddress(bounded, r.provider, r.environment)
+		machine, err := provider.MoveAddress(bounded, r.provider, r.environment, leaving)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			report.Log("move the address of the API server: " + err.Error())
 		case machine != "":
-			report.Progress("no machine had the address %s of the API server: it is at %s now",
+			report.Progress("no lasting machine had the address %s of the API server: it is at %s now",
 				r.environment.ManagedAddress(), machine)
 		}
 		return machine != ""

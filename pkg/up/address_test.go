@@ -32,7 +32,7 @@ func (a addressed) MakeAddress(_ context.Context, _ *environment.Environment) (p
 	return provider.Address{Address: "203.0.113.8", Marked: true}, a.err
 }
 
-func (a addressed) MoveAddress(context.Context, *environment.Environment) (string, error) {
+func (a addressed) MoveAddress(context.Context, *environment.Environment, []string) (string, error) {
 	return a.machine, a.err
 }
 
@@ -157,7 +157,7 @@ func TestAnAddressWithoutAMachineIsMoved(t *testing.T) {
 		"another provider":   {nil, with, false},
 	} {
 		r := releases{provider: tc.p, environment: tc.env}
-		if got := r.moveAddress(silence{})(t.Context()); got != tc.want {
+		if got := r.moveAddress(silence{})(t.Context(), nil); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -45,12 +45,13 @@ func (p Provider) MakeAddress(ctx context.Context, env *environment.Environment)
 
 // MoveAddress associates the floating IP with the youngest control-plane machine. Cluster API's provider (v0.14.7) does
 // so too, but only when something makes it look at that machine again, which can take ten minutes.
-func (p Provider) MoveAddress(ctx context.Context, env *environment.Environment) (machine string, err error) {
+func (p Provider) MoveAddress(ctx context.Context, env *environment.Environment, leaving []string) (machine string,
+	err error) {
 	a, err := p.addresses(ctx, env)
 	if err != nil {
 		return "", err
 	}
-	return a.move(ctx)
+	return a.move(ctx, leaving)
 }
 
 // DeleteAddress deletes the floating IPs that MakeAddress made for the cluster. A cluster that was given none has none.

@@ -32,13 +32,18 @@ func machinesThere(states ...string) cloud.Inventory {
 	return has
 }
 
-// The address goes to the youngest control-plane machine that runs, if no port has it, and not where that is not known.
+// The address goes to the youngest control-plane machine that runs and stays, if no port has it, or that of a machine
+// that leaves. It stays where that is not known.
 func TestAnAddressWithoutAMachineIsGivenToOne(t *testing.T) {
 	free := []inventory.FloatingIP{ip("a", 1, described(ours), tagged)}
+	at := func(port string) []inventory.FloatingIP {
+		return []inventory.FloatingIP{ip("a", 1, described(ours), tagged, held(port))}
+	}
 	active := []string{"ACTIVE", "ACTIVE", "ACTIVE", "ACTIVE"}
 	for name, tc := range map[string]struct {
 		ips    []inventory.FloatingIP
 		states []string
+		leaves []string
 		fails  map[string]error
 		want   string
 		asked  string
@@ -48,8 +53,15 @@ func TestAnAddressWithoutAMachineIsGivenToOne(t *testing.T) {
 		"only one runs": {ips: free, states: []string{"ACTIVE", "SHUTOFF", "ACTIVE", "ACTIVE"}, want: "old",
 			asked: "associate a port-old"},
 		"none runs":     {ips: free, states: []string{"ERROR", "BUILD", "ACTIVE", "ACTIVE"}},
-		"a port has it": {ips: []inventory.FloatingIP{ip("a", 1, described(ours), held("x"))}, states: active},
-		"it is gone":    {states: active, err: "no such one any more"},
+		"a port has it": {ips: at("port-old"), states: active},
+		"a machine that leaves has it": {ips: at("port-old"), states: active, leaves: []string{"old"}, want: "new",
+			asked: "associate a port-new"},
+		"another one has it":     {ips: at("port-worker"), states: active, leaves: []string{"old"}},
+		"an unknown port has it": {ips: at("x"), states: active, leaves: []string{"old"}},
+		"the youngest leaves, and has it": {ips: at("port-new"), states: active, leaves: []string{"new"}, want: "old",
+			asked: "associate a port-old"},
+		"all leave":  {ips: at("port-old"), states: active, leaves: []string{"new", "old"}},
+		"it is gone": {states: active, err: "no such one any more"},
 		"no list": {ips: free, states: active, fails: map[string]error{"list": errors.New("503")},
 			err: "list the floating IPs: 503"},
 		"no machines known": {ips: free, states: active, fails: map[string]error{"inventory": errors.New("503")},
@@ -59,7 +71,7 @@ func TestAnAddressWithoutAMachineIsGivenToOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := &neutron{ips: tc.ips, has: machinesThere(tc.states...), fails: tc.fails}
-			got, err := addressesIn(n, "203.0.113.1").move(t.Context())
+			got, err := addressesIn(n, "203.0.113.1").move(t.Context(), tc.leaves)
 			if got != tc.want || (err != nil) != (tc.err != "") || err != nil && !strings.Contains(err.Error(),
 				tc.err) {
 				t.Errorf("%q, %v", got, err)
@@ -72,7 +84,7 @@ func TestAnAddressWithoutAMachineIsGivenToOne(t *testing.T) {
 	}
 	n := &neutron{ips: free, has: machinesThere(active...)}
 	n.has.Unknown = map[cloud.Kind]error{cloud.KindPort: errors.New("503")}
-	if got, err := addressesIn(n, "203.0.113.1").move(t.Context()); err == nil || got != "" {
+	if got, err := addressesIn(n, "203.0.113.1").move(t.Context(), nil); err == nil || got != "" {
 		t.Errorf("it is not known which ports there are: %q, %v", got, err)
 	}
 }

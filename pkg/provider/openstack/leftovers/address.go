@@ -35,9 +35,9 @@ func (c Cluster) MayOwnPort(port openstack.Resource) bool {
 }
 
 // ControlPlanePort returns the youngest running control-plane machine and its port: one that is about to be replaced is
-// older. The provider gives the ports of control-plane machines a security group of their own. A zero port means that
-// there is none.
-func (c Cluster) ControlPlanePort(has openstack.Inventory) (server, port openstack.Resource) {
+// older, and one of leaving does not count. The provider gives the ports of control-plane machines a security group of
+// their own. A zero port means that there is none.
+func (c Cluster) ControlPlanePort(has openstack.Inventory, leaving []string) (server, port openstack.Resource) {
 	byRef := map[openstack.Ref]openstack.Resource{}
 	for _, r := range has.Resources {
 		byRef[r.Ref] = r
@@ -49,6 +49,7 @@ func (c Cluster) ControlPlanePort(has openstack.Inventory) (server, port opensta
 	for _, r := range has.Resources {
 		of, there := byRef[r.PartOf]
 		if r.Kind != openstack.KindPort || !there || of.Kind != openstack.KindServer || of.Status != "ACTIVE" ||
+			slices.Contains(leaving, of.Name) ||
 			!c.MayOwnPort(r) || !slices.ContainsFunc(r.Uses, isControlPlane) {
 			continue
 		}
