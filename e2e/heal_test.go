@@ -1,0 +1,200 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+)
+
+// healed are the values with which machines are replaced soon.
+const (
+	unhealthySeconds = 60
+	healSet          = "cluster.health_checks.unhealthy_seconds=60"
+	// silenceOfNodes is how long a node's kubelet may be silent before Kubernetes calls the node not ready.
+	silenceOfNodes = 50 * time.Second
+	// bootBound is 1.5 times what a boot takes on this machine.
+	bootBound = 3 * time.Minute
+)
+
+// faults are what happens to machines that are containers.
+var faults = []struct {
+	name string
+	is   func(t *testing.T, machine string)
+}{
+	{"stopped", func(t *testing.T, m string) { docker(t, "stop", m) }},
+	{"paused", func(t *testing.T, m string) { docker(t, "pause", m) }},
+	{"killed", func(t *testing.T, m string) { docker(t, "kill", m) }},
+	{"deleted", func(t *testing.T, m string) { docker(t, "rm", "--force", "--volumes", m) }},
+	{"without kubelet", func(t *testing.T, m string) {
+		docker(t, "exec", m, "systemctl", "disable", "--now", "kubelet")
+	}},
+	{"without containerd", func(t *testing.T, m string) {
+		docker(t, "exec", m, "systemctl", "disable", "--now", "containerd")
+	}},
+}
+
+// TestMatrixHeal has each fault happen to a worker, to the leader of etcd and to another control-plane machine: Cluster
+// API replaces the machine in time, and etcd keeps its quorum.
+func TestMatrixHeal(t *testing.T) {
+	l := newLab(t)
+	cleanBefore(t, l)
+	if code, _ := l.run(t, "up", l.name, "--bundle", l.bundle, "--set", "cluster.control_plane.replicas=3", "--set",
+		"cluster.worker.replicas=1", "--set", healSet); code != 0 {
+		t.Fatalf("up ended with %d", code)
+	}
+	management := l.management(t)
+	for _, role := range []struct {
+		name string
+		of   func(lab, *testing.T) string
+	}{{"worker", lab.aWorker}, {"leader", lab.etcdLeader}, {"follower", lab.etcdFollower}} {
+		for _, fault := range faults {
+			t.Run(role.name+" "+fault.name, func(t *testing.T) {
+				machine := role.of(l, t)
+				management.heals(t, machine, func() { fault.is(t, machine) })
+			})
+		}
+	}
+	t.Run("two of three control planes are gone, and nothing is deleted", l.keepsWithoutQuorum)
+	cleanup(t, l)
+}
+
+// heals fails the test unless Cluster API replaces the machine in time.
+func (c cluster) heals(t *testing.T, machine string, fault func()) {
+	t.Helper()
+	before := c.readyMachines(t.Context())
+	if !slices.Contains(before, machine) {
+		t.Fatalf("the machine %s is not among the ready ones: %v", machine, before)
+	}
+	fault()
+	begun := time.Now()
+	bound := unhealthySeconds*time.Second + silenceOfNodes + bootBound
+	eventually(t, machine+" is replaced", bound+5*time.Minute, func(ctx context.Context) bool {
+		now := c.readyMachines(ctx)
+		return len(now) == len(before) && !slices.Contains(now, machine)
+	})
+	took := time.Since(begun).Round(time.Second)
+	t.Logf("%s was replaced after %s", machine, took)
+	if took > bound {
+		t.Errorf("%s was replaced after %s, want %s", machine, took, bound)
+	}
+}
+
+// readyMachines are the names of the cluster's Machines that are Ready and are not being deleted; nil while the API
+// server does not answer.
+func (c cluster) readyMachines(ctx context.Context) []string {
+	list := &unstructured.UnstructuredList{}
+	list.SetAPIVersion("cluster.x-k8s.io/v1beta2")
+	list.SetKind("MachineList")
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := c.List(ctx, list); err != nil {
+		return nil
+	}
+	var ready []string
+	for _, m := range list.Items {
+		if m.GetDeletionTimestamp() == nil && health.ConditionOf(&m, "Ready").Status == "True" {
+			ready = append(ready, m.GetName())
+		}
+	}
+	return ready
+}
+
+// aWorker returns a machine that is no control plane.
+func (l lab) aWorker(t *testing.T) string {
+	t.Helper()
+	all := l.running(t, "worker")
+	if len(all) == 0 {
+		t.Fatal("no worker runs")
+	}
+	return all[0]
+}
+
+func (l lab) running(t *testing.T, role string) []string {
+	t.Helper()
+	return strings.Fields(docker(t, "ps", "--format", "{{.Names}}", "--filter", "status=running", "--filter",
+		"label=io.x-k8s.kind.cluster="+l.name, "--filter", "label=io.x-k8s.kind.role="+role))
+}
+
+// etcdLeader returns the control-plane machine whose etcd leads.
+func (l lab) etcdLeader(t *testing.T) string {
+	t.Helper()
+	for _, machine := range l.running(t, "control-plane") {
+		if leads(t, machine) {
+			return machine
+		}
+	}
+	t.Fatal("no member of etcd leads")
+	return ""
+}
+
+// etcdFollower returns a control-plane machine whose etcd does not lead.
+func (l lab) etcdFollower(t *testing.T) string {
+	t.Helper()
+	leader := l.etcdLeader(t)
+	for _, machine := range l.running(t, "control-plane") {
+		if machine != leader {
+			return machine
+		}
+	}
+	t.Fatal("there is no second member of etcd")
+	return ""
+}
+
+func leads(t *testing.T, machine string) bool {
+	t.Helper()
+	status := docker(t, "exec", machine, "sh", "-c", `crictl exec $(crictl ps --quiet --name '^etcd$') etcdctl \
+--endpoints=https://127.0.0.1:2379 --cacert=/etc/kubernetes/pki/etcd/ca.crt --cert=/etc/kubernetes/pki/etcd/server.crt \
+--key=/etc/kubernetes/pki/etcd/server.key endpoint status --write-out=fields`)
+	fields := map[string]string{}
+	for line := range strings.Lines(status) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " : ")
+		fields[strings.Trim(name, `"`)] = value
+	}
+	if fields["MemberID"] == "" || fields["Leader"] == "" {
+		t.Fatalf("etcd on %s says %s", machine, status)
+	}
+	return fields["MemberID"] == fields["Leader"]
+}
+
+// keepsWithoutQuorum stops two of three control-plane machines for longer than a health check waits: no machine is
+// deleted, and with them the cluster comes back.
+func (l lab) keepsWithoutQuorum(t *testing.T) {
+	all := l.running(t, "control-plane")
+	if len(all) != 3 {
+		t.Fatalf("the control-plane machines %v run", all)
+	}
+	docker(t, append([]string{"stop"}, all[1:]...)...)
+	if code, _ := l.run(t, "status", l.name); code == 0 {
+		t.Error("status ended with 0 without a quorum")
+	}
+	waitFor(t, unhealthySeconds*time.Second+silenceOfNodes+time.Minute)
+	if code, _ := l.run(t, "start", l.name); code != 0 {
+		t.Errorf("start ended with %d", code)
+	}
+	management := l.management(t)
+	eventually(t, "the cluster is back", 10*time.Minute, func(ctx context.Context) bool {
+		return len(management.readyMachines(ctx)) == 4
+	})
+	now := l.running(t, "control-plane")
+	if slices.Sort(now); fmt.Sprint(now) != fmt.Sprint(slices.Sorted(slices.Values(all))) {
+		t.Errorf("the control-plane machines are %v, were %v", now, all)
+	}
+}
+
+// waitFor waits until health checks would have acted.
+func waitFor(t *testing.T, d time.Duration) {
+	t.Helper()
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+	}
+}
