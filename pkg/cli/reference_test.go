@@ -72,8 +72,8 @@ func TestEveryAnswerInJSONHasATypeAndAVersion(t *testing.T) {
 	}
 	// Those of which the answer is about a cluster, or needs a registry; a run answers with events.
 	others := []string{"up", "down", "backup", "restore", "start", "cleanup", "publish", "render", "pivot plan",
-		"pivot resume", "pivot rollback", "runs replay", "install", "uninstall", "workload apply", "workload list", "workload status",
-		"workload diagnose", "workload delete", "workload render"}
+		"pivot resume", "pivot rollback", "runs replay", "install", "uninstall", "workload apply", "workload list",
+		"workload status", "workload diagnose", "workload delete", "workload render"}
 	t.Chdir(t.TempDir())
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())

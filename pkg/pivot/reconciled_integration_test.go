@@ -23,7 +23,8 @@ func TestControllersHaveToLookAfterAMove(t *testing.T) {
 	s := newStage(t)
 	want := []string{"Cluster mgmt", "KubeadmConfig mgmt-cp-a", "KubeadmConfig mgmt-md-1-b",
 		"KubeadmControlPlane mgmt-cp",
-		"Machine mgmt-cp-a", "Machine mgmt-md-1-b", "MachineDeployment mgmt-md", "MachineSet mgmt-md-1"}
+		"Machine mgmt-cp-a", "Machine mgmt-md-1-b", "MachineDeployment mgmt-md", "MachineHealthCheck mgmt-md",
+		"MachineSet mgmt-md-1"}
 	s.observe(s.Source.Client, want...) // so that there is something that a move could bring
 	if got := s.notReconciled(s.Source.Client); len(got) != 0 {
 		t.Fatalf("before the move, at the source: %v", got)
