@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -17,6 +18,7 @@ const snapshotFile = string(Etcd) + "/snapshot.db"
 // EtcdSnapshot describes the snapshot of the management cluster's etcd.
 type EtcdSnapshot struct {
 	Version string       `json:"version"` // of etcd
+	Taken   time.Time    `json:"taken"`   // what was written later is not in it
 	Members []EtcdMember `json:"members"`
 }
 
@@ -32,6 +34,9 @@ type EtcdMember struct {
 func (s *EtcdSnapshot) check() error {
 	if !isPrintable(s.Version) || s.Version == "" {
 		return errors.New("the version of etcd is not printable")
+	}
+	if s.Taken.IsZero() {
+		return errors.New("its snapshot of etcd has no time")
 	}
 	if len(s.Members) == 0 {
 		return errors.New("its snapshot of etcd has no members")

@@ -19,7 +19,7 @@ func withSnapshot(kib int) backup.Content {
 	database := bytes.Repeat([]byte{7}, kib<<10)
 	digest := sha256.Sum256(database)
 	c.Snapshot = slices.Concat(database, digest[:])
-	c.Etcd = &backup.EtcdSnapshot{Version: "3.6.8", Members: []backup.EtcdMember{
+	c.Etcd = &backup.EtcdSnapshot{Version: "3.6.8", Taken: content().Created, Members: []backup.EtcdMember{
 		{Name: "mgmt-control-plane-x", Address: "172.18.0.4"}, {Name: "mgmt-control-plane-y", Address: "fd00::4"}}}
 	return c
 }

@@ -67,8 +67,8 @@ old management cluster.
 With --etcd, restore repairs the management cluster itself after its etcd lost its majority: the
 control-plane machine that is left gets the snapshot of a backup that was made with backup --etcd.
 What was written after the snapshot is lost: confirm with --force NAME. restore --etcd refuses if the
-API server is ready, if a second control-plane machine exists, or if the machines or the version have
-changed since the backup. It works with kubeadm on Docker.`,
+API server is ready, if etcd has a leader, if a second control-plane machine exists, or if the machine
+was not a member or had another version when the backup was made. It works with kubeadm on Docker.`,
 		Example: `  cluster-init restore /mnt/safe/mgmt-20260102T030405Z --kubeconfig new-cluster.kubeconfig
   cluster-init restore mgmt-20260102T030405Z.tar.age --identity key.txt --kubeconfig new-cluster.kubeconfig --force mgmt`,
 		Args: exactlyOne("DIR"),

@@ -28,21 +28,33 @@ type etcdLine struct {
 	Path    string `json:"path"`
 	Cluster string `json:"cluster"`
 	Machine string `json:"machine"`
-	// Created is the time of the snapshot.
-	Created time.Time `json:"created"`
+	// Taken is the time of the snapshot.
+	Taken time.Time `json:"taken"`
+	// Lost are the other members at that time.
+	Lost []string `json:"lost"`
 	// Seconds is how long it took until the API server was ready.
 	Seconds int `json:"seconds"`
+
+	namespace string
 }
 
 // Print writes the output for a person.
 func (l etcdLine) Print(out io.Writer) error {
 	var b strings.Builder
 	oneline.Fprintf(&b, "restored the etcd of %s on machine %s, as it was at %s\n"+
-		"Its API server is ready after %d s. Cluster API replaces the machines that are lost: cluster-init status.\n",
-		l.Cluster, l.Machine, l.Created.Local().Format("2006-01-02 15:04:05"), l.Seconds)
+		"Its API server is ready after %d s. The former data are on the machine, next to the new.\n",
+		l.Cluster, l.Machine, l.Taken.Local().Format(time.DateTime), l.Seconds)
+	if len(l.Lost) > 0 {
+		all := strings.Join(l.Lost, " ")
+		oneline.Fprintf(&b, "Compare the workload clusters with what runs. Then have Cluster API replace the machines "+
+			"that are lost: kubectl delete node %s; kubectl -n %s delete machine %s\n", all, l.namespace, all)
+	}
 	_, err := io.WriteString(out, b.String())
 	return err
 }
+
+// startBound is more than an etcd needs to find a leader after its start.
+const startBound = 90 * time.Second
 
 // runEtcd restores the etcd of a management cluster on the machine that is left.
 func (o *restoreOptions) runEtcd(ctx context.Context, path string) error {
@@ -54,7 +66,11 @@ func (o *restoreOptions) runEtcd(ctx context.Context, path string) error {
 	if err != nil {
 		return sink.settled(ctx, "restore", path, err)
 	}
-	line := etcdLine{Type: "restore-etcd", Path: path, Cluster: b.Manifest.Cluster, Created: b.Manifest.Created}
+	line := etcdLine{Type: "restore-etcd", Path: path, Cluster: b.Manifest.Cluster, Lost: []string{},
+		namespace: b.Manifest.Namespace}
+	if b.Manifest.Etcd != nil {
+		line.Taken = b.Manifest.Etcd.Taken
+	}
 	err = report(ctx, sink, "restore", path, func(ctx context.Context) (outcome, error) {
 		in, state, err := o.quorum(b)
 		if err != nil {
@@ -76,6 +92,11 @@ func (o *restoreOptions) runEtcd(ctx context.Context, path string) error {
 		on, err := quorum.Run(ctx, in)
 		if err == nil {
 			line.Machine, line.Seconds = on.Name(), int(time.Since(begun).Seconds())
+			for _, m := range b.Manifest.Etcd.Members {
+				if m.Name != on.Name() {
+					line.Lost = append(line.Lost, m.Name)
+				}
+			}
 		}
 		return outcome{}, err
 	}, nil)
@@ -95,9 +116,10 @@ func (o *restoreOptions) snapshot(path string) (*backup.Backup, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.force != b.Manifest.Cluster {
+	if b.Manifest.Etcd != nil && o.force != b.Manifest.Cluster {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("restore --etcd replaces the etcd of %s: what was written "+
-			"after %s is lost", b.Manifest.Cluster, b.Manifest.Created.Local().Format("2006-01-02 15:04:05")),
+			"after %s is lost, also about workload clusters", b.Manifest.Cluster,
+			b.Manifest.Etcd.Taken.Local().Format(time.DateTime)),
 			"Confirm it: --force "+b.Manifest.Cluster)
 	}
 	return b, nil
@@ -130,5 +152,6 @@ func (o *restoreOptions) quorum(b *backup.Backup) (quorum.Input, string, error) 
 	if !can {
 		return quorum.Input{}, "", errors.New("the provider for Docker runs no programs on machines")
 	}
-	return quorum.Input{Backup: b, Ready: c.Reachable, Machines: machines, Now: time.Now}, state, nil
+	return quorum.Input{Backup: b, Ready: c.Reachable, Machines: machines, Now: time.Now,
+		Patience: startBound}, state, nil
 }

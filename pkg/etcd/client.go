@@ -19,8 +19,11 @@ import (
 // Port is where etcd serves its clients.
 const Port = "2379"
 
-// localhost is a name that every member's certificate has.
-const localhost = "localhost"
+const (
+	// localhost is a name that every member's certificate has.
+	localhost = "localhost"
+	endpoint  = "https://" + localhost + ":" + Port
+)
 
 // Authority is etcd's own certificate authority, in PEM.
 type Authority struct{ Certificate, Key []byte }
@@ -65,7 +68,7 @@ func Connect(ctx context.Context, a Authority, dial func(context.Context) (net.C
 	if err := verify(ctx, credentials, dial); err != nil {
 		return nil, fmt.Errorf("connect to etcd: %w", err)
 	}
-	client, err := clientv3.New(clientv3.Config{Context: ctx, Endpoints: []string{"https://" + localhost + ":" + Port},
+	client, err := clientv3.New(clientv3.Config{Context: ctx, Endpoints: []string{endpoint},
 		TLS: credentials, Logger: zap.NewNop(), DialKeepAliveTime: 10 * time.Second,
 		DialKeepAliveTimeout: 10 * time.Second,
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(

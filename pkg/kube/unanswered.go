@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -25,6 +27,9 @@ type reconnectingTransport struct {
 
 // RoundTrip passes the request on.
 func (t reconnectingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if isPassedOn(r.URL.Path) {
+		return t.next.RoundTrip(r)
+	}
 	used := &usedConnection{}
 	begun := time.Now()
 	answer, err := t.next.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(),
@@ -33,6 +38,13 @@ func (t reconnectingTransport) RoundTrip(r *http.Request) (*http.Response, error
 		used.close()
 	}
 	return answer, err
+}
+
+// isPassedOn reports whether the API server passes a request on to a kubelet or a Pod: their silence is not its own.
+func isPassedOn(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool {
+		return slices.Contains([]string{"log", "proxy", "exec", "attach", "portforward"}, part)
+	})
 }
 
 // usedConnection is the connection that a request was last sent on.

@@ -18,8 +18,11 @@ type connectionKey struct{}
 func TestUnansweredRequestEndsItsConnection(t *testing.T) {
 	for name, tc := range map[string]struct {
 		after time.Duration
+		path  string
 		ends  bool
-	}{"waited long enough": {50 * time.Millisecond, true}, "had no time": {time.Hour, false}} {
+	}{"waited long enough": {50 * time.Millisecond, "/api/v1/nodes", true},
+		"had no time":        {time.Hour, "/api/v1/nodes", false},
+		"a kubelet's answer": {50 * time.Millisecond, "/api/v1/namespaces/a/pods/b/log", false}} {
 		t.Run(name, func(t *testing.T) {
 			address, client, asked := formerServer(t, tc.after)
 			watch := make(chan error, 1)
@@ -28,7 +31,7 @@ func TestUnansweredRequestEndsItsConnection(t *testing.T) {
 			go func() { watch <- get(silent, client, address) }()
 			<-asked
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-			if err := get(ctx, client, address); err == nil {
+			if err := get(ctx, client, address+tc.path); err == nil {
 				t.Error("the former server answered")
 			}
 			cancel()

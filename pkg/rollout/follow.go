@@ -65,8 +65,8 @@ type Options struct {
 	// Causes returns the permanent causes of objects that do not become ready. Such a cause ends a wait for them if it
 	// persists. Causes runs at the same time as the wait, and may outlast it. Nil means not checked.
 	Causes func(context.Context) ([]Cause, error)
-	// Unanswered is called after each question that the API server has not answered, with the Machines of Cluster that
-	// were last seen as being deleted. It reports whether it has changed something that may let the server answer: then
+	// Unanswered is called after each question that the API server has not answered, once it was silent for half of
+	// MaxSilence, with the Machines of Cluster that were last seen as being deleted. It reports whether it has changed something that may let the server answer: then
 	// the silence begins anew. Nil means that nothing can be done.
 	Unanswered func(ctx context.Context, leaving []string) bool
 	// KeepWaiting makes the follower report such a cause without ending the wait.

@@ -48,7 +48,8 @@ func (f Follower) listen(ctx context.Context) error {
 			heard = time.Now()
 			continue
 		}
-		if f.unanswered != nil && f.unanswered(ctx, f.leaving.names()) {
+		lasting := time.Since(heard) >= f.silence/2 // one lost answer proves nothing
+		if lasting && f.unanswered != nil && f.unanswered(ctx, f.leaving.names()) {
 			heard = time.Now()
 			continue
 		}

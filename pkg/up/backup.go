@@ -66,7 +66,7 @@ func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
 	}
 	more.Environment = environment
 	if u.BackupEtcd {
-		if more.Etcd, more.Snapshot, err = backupEtcd(ctx, side.Cluster, u.Scope); err != nil {
+		if more.Etcd, more.Snapshot, err = backupEtcd(ctx, side.Cluster, u.Scope, u.decider.Now); err != nil {
 			return BackedUp{}, err
 		}
 	}

@@ -31,7 +31,8 @@ const (
 
 // backupEtcd returns a snapshot of the etcd of a management cluster, from the first of its members that gives one, and
 // its description.
-func backupEtcd(ctx context.Context, c *kube.Cluster, scope clusters.Scope) (*backup.EtcdSnapshot, []byte, error) {
+func backupEtcd(ctx context.Context, c *kube.Cluster, scope clusters.Scope, now func() time.Time) (
+	*backup.EtcdSnapshot, []byte, error) {
 	refused := func(err error) error {
 		return fault.Wrap(fmt.Errorf("back up the etcd of the management cluster %s: %w", scope.Cluster, err),
 			fault.CodeOr(err, fault.BackupRefused), "Check with cluster-init status that every member of etcd runs, "+
@@ -48,7 +49,8 @@ func backupEtcd(ctx context.Context, c *kube.Cluster, scope clusters.Scope) (*ba
 	}
 	var failed error
 	for _, pod := range pods {
-		described, data, err := snapshotOf(ctx, c, pod, etcd.Authority{Certificate: certificate, Key: key})
+		described, data, err := snapshotOf(ctx, c, pod, etcd.Authority{Certificate: certificate, Key: key},
+			now())
 		if err == nil {
 			return described, data, nil
 		}
@@ -78,7 +80,7 @@ func etcdPods(ctx context.Context, c client.Reader) ([]types.NamespacedName, err
 // snapshotOf returns the snapshot of one member. The list of members needs a majority, so that no member that was left
 // behind gives an old snapshot.
 func snapshotOf(ctx context.Context, c *kube.Cluster, pod types.NamespacedName,
-	a etcd.Authority) (*backup.EtcdSnapshot, []byte, error) {
+	a etcd.Authority, now time.Time) (*backup.EtcdSnapshot, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, memberBound)
 	defer cancel()
 	member, err := etcd.Connect(ctx, a, func(ctx context.Context) (net.Conn, error) {
@@ -96,6 +98,7 @@ func snapshotOf(ctx context.Context, c *kube.Cluster, pod types.NamespacedName,
 	if err != nil {
 		return nil, nil, err
 	}
+	described.Taken = now.UTC().Truncate(time.Second)
 	snapshot, err := member.Snapshot(ctx, mostSnapshot)
 	described.Version = snapshot.Version
 	return described, snapshot.Data, err

@@ -104,7 +104,7 @@ func (w *fleetScene) create(ctx context.Context, t *testing.T, objects ...client
 func (w *fleetScene) source(ctx context.Context, t *testing.T) {
 	t.Helper()
 	w.archive = packed(t, []string{"kustomize-components/cluster/kubeadm-capd/",
-		"kustomize-components/cluster/rke2-capd/"})
+		"kustomize-components/cluster/rke2-capd/", "kustomize-components/health-checks/"})
 	own, err := flux.HelmRelease(flux.Release{})
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func (w *fleetScene) cluster(ctx context.Context, t *testing.T, row refusal) Clu
 	}
 	management, archive := *shared.Client, w.archive
 	if row.lacks {
-		archive = packed(t, nil)
+		archive = packed(t, []string{"kustomize-components/health-checks/"})
 		source := flux.ContentSource(flux.OCIArtifact{})
 		patch(ctx, t, source, fmt.Sprintf(`{"status":{"artifact":{"digest":%q}}}`, artifactOf(archive).Digest))
 		t.Cleanup(func() {

@@ -19,6 +19,8 @@ type Input struct {
 	// Ready asks the API server of the cluster whether it is ready.
 	Ready    func(context.Context) error
 	Machines provider.ControlPlaneRunner
+	// Patience is how long an etcd that has just been started may need to find a leader.
+	Patience time.Duration
 	Now      func() time.Time
 	Report   Report
 }
@@ -43,6 +45,9 @@ func Check(ctx context.Context, in Input) (Survivor, error) {
 	if err != nil {
 		return Survivor{}, err
 	}
+	if err := in.leaderless(ctx, all); err != nil {
+		return Survivor{}, err
+	}
 	m, err := in.only(all)
 	if err != nil {
 		return Survivor{}, err
@@ -50,21 +55,46 @@ func Check(ctx context.Context, in Input) (Survivor, error) {
 	state, err := Look(ctx, m)
 	if err != nil {
 		return Survivor{}, fault.Wrap(err, fault.CodeOr(err, fault.RestoreRefused),
-			"restore --etcd knows control-plane machines that kubeadm made. For RKE2: rke2 server --cluster-reset "+
-				"--cluster-reset-restore-path=FILE, with etcd/snapshot.db of the backup.")
+			hintMachines)
 	}
 	if err := Refuse(in.Backup, state); err != nil {
 		return Survivor{}, err
 	}
-	healthy, err := isHealthy(ctx, m)
-	if err != nil {
-		return Survivor{}, fault.Retryable(err, fault.RestoreRefused, "Check that containerd runs on "+m.Name()+".")
-	}
-	if healthy {
-		return Survivor{}, refuse(of.Cluster, "etcd on "+m.Name()+" answers and has a leader",
-			"Nothing is lost: check with cluster-init status and diagnose why the API server does not answer.")
-	}
 	return Survivor{m, state}, nil
+}
+
+const hintMachines = "restore --etcd knows control-plane machines that kubeadm made, with a containerd that runs. " +
+	"For RKE2: rke2 server --cluster-reset --cluster-reset-restore-path=FILE, with etcd/snapshot.db of the backup."
+
+// askPause is the interval between two questions to etcd.
+const askPause = 5 * time.Second
+
+// leaderless refuses if etcd on any machine that runs has a leader, at any time while in.Patience lasts.
+func (in Input) leaderless(ctx context.Context, all []provider.ControlPlane) error {
+	for begun := time.Now(); ; {
+		for _, m := range all {
+			if m.Stopped() {
+				continue
+			}
+			healthy, err := isHealthy(ctx, m)
+			if err != nil {
+				return fault.Retryable(err, fault.RestoreRefused, hintMachines)
+			}
+			if healthy {
+				return refuse(in.Backup.Manifest.Cluster, "etcd on "+m.Name()+" answers and has a leader",
+					"Nothing is lost: find out with cluster-init status and diagnose why the API server does not "+
+						"answer.")
+			}
+		}
+		if time.Since(begun) >= in.Patience {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(askPause):
+		}
+	}
 }
 
 // silent refuses an API server that is ready, or that cannot be asked.
@@ -113,16 +143,18 @@ func (in Input) only(all []provider.ControlPlane) (provider.ControlPlane, error)
 // isHealthy reports whether the machine's etcd has a leader.
 func isHealthy(ctx context.Context, m provider.ControlPlane) (bool, error) {
 	said, err := read(ctx, m, "sh", "-euc", `id=$(crictl ps --quiet --name '^etcd$')
-if test -n "$id" && crictl exec "$id" etcdctl --endpoints=https://127.0.0.1:2379 \
---cacert=/etc/kubernetes/pki/etcd/ca.crt --cert=/etc/kubernetes/pki/etcd/server.crt \
---key=/etc/kubernetes/pki/etcd/server.key endpoint health >/dev/null 2>&1; then echo healthy; else echo unhealthy; fi`)
-	switch said = strings.TrimSpace(said); {
+if test -z "$id"; then echo "etcd does not run: it is unhealthy"; exit; fi
+crictl exec "$id" etcdctl --endpoints=https://127.0.0.1:2379 --cacert=/etc/kubernetes/pki/etcd/ca.crt \
+--cert=/etc/kubernetes/pki/etcd/server.crt --key=/etc/kubernetes/pki/etcd/server.key endpoint health 2>&1 || true`)
+	switch {
 	case err != nil:
 		return false, err
-	case said != "healthy" && said != "unhealthy":
-		return false, fmt.Errorf("ask etcd on %s for its health: it says %q", m.Name(), said)
+	case strings.Contains(said, "is healthy"), strings.Contains(said, "alarm"): // an alarm needs a leader
+		return true, nil
+	case strings.Contains(said, "is unhealthy"):
+		return false, nil
 	}
-	return said == "healthy", nil
+	return false, fmt.Errorf("ask etcd on %s for its health: it says %q", m.Name(), strings.TrimSpace(said))
 }
 
 func refuse(cluster, why, hint string) error {

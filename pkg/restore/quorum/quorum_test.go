@@ -40,7 +40,8 @@ func (m *machine) Run(_ context.Context, stdin io.Reader, args ...string) (strin
 	}
 	switch {
 	case strings.Contains(line, "/etc/kubernetes/manifests/etcd.yaml"):
-		return fmt.Sprintf(`{apiVersion: v1, kind: Pod, spec: {containers: [{name: etcd, image: "registry.k8s.io/etcd:3.6.8",
+		return fmt.Sprintf(`{apiVersion: v1, kind: Pod, spec: {containers: [{name: etcd, 
+image: "registry.k8s.io/etcd:3.6.8",
 command: [etcd, --name=%s, --data-dir=/var/lib/etcd, --initial-advertise-peer-urls=https://%s:2380]}]}}`, m.name,
 			m.address), nil
 	case strings.Contains(line, "/etc/kubernetes/manifests/kube-apiserver.yaml"):
@@ -74,10 +75,11 @@ type world struct {
 func newWorld() *world {
 	b := &backup.Backup{Snapshot: []byte("snapshot"), Manifest: backup.Manifest{Cluster: "mgmt",
 		Identity: backup.IdentityOf([]byte(authority)), Kubernetes: "v1.36.4", Etcd: &backup.EtcdSnapshot{
-			Version: "3.6.8", Members: []backup.EtcdMember{{Name: "cp-a", Address: "172.18.0.4"},
+			Version: "3.6.8", Taken: time.Now(), Members: []backup.EtcdMember{{Name: "cp-a", Address: "172.18.0.4"},
 				{Name: "cp-b", Address: "172.18.0.5"}, {Name: "cp-c", Address: "172.18.0.6"}}}}}
 	return &world{backup: b, ready: errors.New("connection refused"), machine: &machine{name: "cp-b",
-		address: "172.18.0.5", version: "v1.36.4", authority: authority, health: "unhealthy\n"}}
+		address: "172.18.0.5", version: "v1.36.4", authority: authority,
+		health: "127.0.0.1:2379 is unhealthy: failed to commit\n"}}
 }
 
 func (w *world) input() quorum.Input {
@@ -129,20 +131,32 @@ func TestRestoreRefuses(t *testing.T) {
 		want  string
 	}{
 		"its machines were replaced": {func(w *world) { w.machine.name = "cp-d" }, fault.BackupInvalid, "have changed"},
-		"its machine has moved":      {func(w *world) { w.machine.address = "172.18.0.50" }, fault.BackupInvalid, "50, and had"},
-		"another version":            {func(w *world) { w.machine.version = "v1.36.5" }, fault.BackupInvalid, "v1.36.5"},
+		"its machine has moved": {func(w *world) { w.machine.address = "172.18.0.50" },
+			fault.BackupInvalid, "50, and had"},
+		"another version": {func(w *world) { w.machine.version = "v1.36.5" },
+			fault.BackupInvalid, "v1.36.5"},
 		"another cluster": {func(w *world) { w.machine.authority = strings.Replace(authority, "b3", "c3", 1) },
 			fault.BackupInvalid, "another cluster"},
-		"an unknown cluster": {func(w *world) { w.backup.Manifest.Identity = "" }, fault.BackupInvalid, "another cluster"},
-		"no snapshot":        {func(w *world) { w.backup.Manifest.Etcd = nil }, fault.BackupInvalid, "no snapshot"},
-		"the API is ready":   {func(w *world) { w.ready = nil }, fault.RestoreRefused, "has a majority"},
+		"an unknown cluster": {func(w *world) { w.backup.Manifest.Identity = "" },
+			fault.BackupInvalid, "another cluster"},
+		"no snapshot":      {func(w *world) { w.backup.Manifest.Etcd = nil }, fault.BackupInvalid, "no snapshot"},
+		"the API is ready": {func(w *world) { w.ready = nil }, fault.RestoreRefused, "has a majority"},
 		"credentials are refused": {func(w *world) { w.ready = apierrors.NewUnauthorized("no") }, fault.RestoreRefused,
 			"does not say"},
-		"etcd has a leader": {func(w *world) { w.machine.health = "healthy\n" }, fault.RestoreRefused, "has a leader"},
+		"etcd has a leader": {func(w *world) { w.machine.health = "127.0.0.1:2379 is healthy\n" },
+			fault.RestoreRefused, "has a leader"},
 		"etcd does not say": {func(w *world) { w.machine.health = "" }, fault.RestoreRefused, "it says"},
-		"a stopped machine": {func(w *world) { w.others = append(w.others, stopped) }, fault.RestoreRefused, "cp-b, cp-a"},
+		"a stopped machine": {func(w *world) { w.others = append(w.others, stopped) },
+			fault.RestoreRefused, "cp-b, cp-a"},
+		"etcd of the second machine has a leader": {func(w *world) {
+			second := *w.machine
+			second.name, second.health = "cp-c", "127.0.0.1:2379 is healthy\n"
+			w.others = append(w.others, &second)
+		}, fault.RestoreRefused, "etcd on cp-c answers"},
+		"etcd has an alarm": {func(w *world) { w.machine.health = "is unhealthy: active alarm(s)" },
+			fault.RestoreRefused, "has a leader"},
 		"a second machine": {func(w *world) {
-			w.others = append(w.others, &machine{name: "cp-c"})
+			w.others = append(w.others, &machine{name: "cp-c", health: w.machine.health})
 		}, fault.RestoreRefused, "cp-b, cp-c"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -83,7 +83,7 @@ func (s step) run(ctx context.Context, m provider.ControlPlane) error {
 
 // steps returns what Restore does, in this order.
 func steps(s State, snapshot []byte, now time.Time) []step {
-	digest := sha256.Sum256(snapshot)
+	digest, stamp := sha256.Sum256(snapshot), now.UTC().Format("20060102T150405Z")
 	work := s.DataDir + ".cluster-init-restore" // on the file system of the data
 	return []step{
 		{what: "write the snapshot", bound: 10 * time.Minute, stdin: bytes.NewReader(snapshot),
@@ -95,17 +95,20 @@ echo "$2  $1/snapshot.db" | sha256sum -c - >/dev/null`},
 for name in etcd kube-apiserver; do if test -e "$1/$name.yaml"; then mv -f "$1/$name.yaml" "$2/"; fi; done
 while :; do running=$(crictl ps --quiet --name '^(etcd|kube-apiserver)$'); test -n "$running" || break; sleep 1; done`},
 		{what: "restore the snapshot", bound: 5 * time.Minute,
-			args: []string{work, s.Image, s.Member, s.Peer},
+			args: []string{work, s.Image, s.Member, s.Peer, "cluster-init-restore-" + stamp},
+			// The token gives the cluster another ID: a former member that comes back does not join it.
 			script: `rm -rf "$1/data"; ctr --namespace k8s.io containers delete cluster-init-restore 2>/dev/null || true
 exec ctr --namespace k8s.io run --rm --mount "type=bind,src=$1,dst=/restore,options=rbind:rw" "$2" \
 cluster-init-restore etcdutl snapshot restore /restore/snapshot.db --data-dir /restore/data --name "$3" \
---initial-cluster "$3=$4" --initial-advertise-peer-urls "$4" --bump-revision 1000000000 --mark-compacted`},
+--initial-cluster "$3=$4" --initial-cluster-token "$5" --initial-advertise-peer-urls "$4" \
+--bump-revision 1000000000 --mark-compacted`},
 		{what: "exchange the data", bound: time.Minute,
-			args: []string{work, s.DataDir, s.DataDir + ".before-" + now.UTC().Format("20060102T150405Z")},
+			args: []string{work, s.DataDir, s.DataDir + ".before-" + stamp},
 			script: `test -d "$1/data/member"
 if test -e "$2/member"; then mkdir -p -m 0700 "$3"; mv "$2/member" "$3/member"; fi
 mkdir -p -m 0700 "$2"; mv "$1/data/member" "$2/member"; rm -rf "$1"`},
+		// etcd last: until it runs, the next run sees that there is something to restore.
 		{what: "start etcd and the API server", bound: time.Minute, args: []string{manifests, aside},
-			script: `for name in etcd kube-apiserver; do mv -f "$2/$name.yaml" "$1/"; done; rmdir "$2"`},
+			script: `for name in kube-apiserver etcd; do mv -f "$2/$name.yaml" "$1/"; done; rmdir "$2"`},
 	}
 }
