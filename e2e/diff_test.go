@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// diff compares a finished cluster with what built it, in which nothing differs, and with one more worker, in which
-// only that does.
+// diff compares a finished cluster with what built it, in which nothing differs, and with more workers, in which
+// only they and their health check do.
 func (l lab) diff(t *testing.T) {
 	t.Helper()
 	args := []string{"diff", l.name, "--bundle", l.bundle, "--exit-code"}
@@ -17,7 +17,7 @@ func (l lab) diff(t *testing.T) {
 	}
 	code, out := l.run(t, append(args, "--set", "cluster.worker.replicas=7")...)
 	if code != 85 || !strings.Contains(out, "/spec/replicas: ") ||
-		!strings.HasSuffix(out, "Differences: 1 value, 2 objects to change.\n") {
+		!strings.HasSuffix(out, "Differences: 1 value, 4 objects to change.\n") {
 		t.Errorf("with seven workers: ended with %d:\n%s", code, out)
 	}
 }
