@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -95,18 +96,16 @@ func (c Cluster) Bring(ctx context.Context, again []string) error {
 		}
 	}
 	starter := &Starter{Engine: c.Engine, Network: n.Name, Cluster: c.Name, Image: c.image(), Reserved: reserved,
-		Starting: c.Starting}
-	if err := starter.Start(ctx, start); err != nil {
-		return err
+		Starting: c.Starting, Started: c.certify}
+	return starter.Start(ctx, start)
+}
+
+// certify repairs the certificate of a control-plane machine as soon as it runs: a later run would leave it alone.
+func (c Cluster) certify(ctx context.Context, i Item) error {
+	if i.Container.Labels[kind.RoleLabel] != controlPlane || !c.has(i.Container.Name) || !i.Wanted.IsValid() {
+		return nil
 	}
-	for _, i := range start {
-		if i.Container.Labels[kind.RoleLabel] == controlPlane && c.has(i.Container.Name) && i.Wanted.IsValid() {
-			if err := certify(ctx, c.Engine, i); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return certify(ctx, c.Engine, i)
 }
 
 // startBeside starts what is next to a cluster that has no container yet.
@@ -167,6 +166,13 @@ func (c Cluster) toStart(ctx context.Context, n docker.Network, items []Item, ag
 				start[i.Container.Name], changed = true, true
 				needed[i.Wanted] = i.Wanted.IsValid() && !i.Yields
 			}
+		}
+	}
+	for _, i := range items { // before any is stopped
+		holder, held := n.Attached[i.Wanted]
+		if held && start[i.Container.Name] && !start[holder] && !i.Yields &&
+			!strings.HasPrefix(holder, holdName(c.Name)) {
+			return nil, i.heldBy(n.Name, holder)
 		}
 	}
 	var found []Item

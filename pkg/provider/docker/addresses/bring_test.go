@@ -75,6 +75,13 @@ func TestBring(t *testing.T) {
 		}, started: []string{"demo-registry", "demo-worker"}},
 		"another container has a wanted address": {change: others("172.18.0.2", "172.18.0.6"),
 			started: []string{}, code: fault.ClusterUnreachable, says: "docker stop other-b"},
+		"another container has the address of a load balancer that runs elsewhere": {change: func(e *engine) {
+			e.running("demo-lb", "172.18.0.9")
+			e.running("demo-cp", "172.18.0.6")
+			e.running("demo-worker", "172.18.0.5")
+			others("172.18.0.4")(e)
+		}, again: []string{"demo-lb"}, started: []string{}, code: fault.ClusterUnreachable,
+			says: "docker stop other-a"}, // and nothing is stopped
 		"a paused one of the cluster has it": {change: func(e *engine) {
 			e.running("demo-worker", "172.18.0.6")
 			e.containers["demo-worker"].Status = "paused"

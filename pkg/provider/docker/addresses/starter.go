@@ -38,6 +38,8 @@ type Starter struct {
 	Reserved []netip.Addr
 	// Starting is called once before each container is started. Its error ends the start.
 	Starting func(Item) error
+	// Started is called after each start with the right address. Its error ends the start. Nil means nothing to do.
+	Started func(context.Context, Item) error
 
 	pending []Item
 	begun   map[string]bool
@@ -96,10 +98,13 @@ func (s *Starter) next(ctx context.Context) error {
 	return s.start(ctx, item)
 }
 
+// holdName is what the names of containers begin with that hold an address.
+func holdName(cluster string) string { return cluster + "-address-" }
+
 // hold starts a container that takes the next address.
 func (s *Starter) hold(ctx context.Context) (id string, address netip.Addr, err error) {
 	id, err = s.Engine.Run(ctx, docker.RunOptions{
-		Name: fmt.Sprintf("%s-address-%d", s.Cluster, len(s.holds)+1), Image: s.Image, Entrypoint: "sleep",
+		Name: fmt.Sprintf("%s%d", holdName(s.Cluster), len(s.holds)+1), Image: s.Image, Entrypoint: "sleep",
 		Args: []string{holdSeconds}, Network: s.Network, Hardened: true, Ephemeral: true,
 		Labels: map[string]string{owned.ClusterLabel: s.Cluster, owned.HoldsLabel: "true"},
 	})
@@ -157,6 +162,9 @@ func (s *Starter) start(ctx context.Context, item Item) error {
 		return s.stopAgain(ctx, item, got)
 	}
 	s.pending = slices.DeleteFunc(s.pending, func(i Item) bool { return i.Container.Name == name })
+	if s.Started != nil {
+		return s.Started(ctx, item)
+	}
 	return nil
 }
 
@@ -206,13 +214,18 @@ func (s *Starter) checkHolders(ctx context.Context) error {
 		case i.Yields:
 			s.pending[index].Wanted = netip.Addr{}
 		default:
-			return fault.New(fault.ClusterUnreachable, fmt.Sprintf("container %s cannot be started: it needs the "+
-				"address %s of the network %s, which container %s has", i.Container.Name, i.Wanted, s.Network, holder),
-				"Stop that container, and run the same command again: docker stop "+holder+
-					". Then it can be started again, and gets another address.")
+			return i.heldBy(s.Network, holder)
 		}
 	}
 	return nil
+}
+
+// heldBy is the refusal of a start because another container has the wanted address.
+func (i Item) heldBy(network, holder string) error {
+	return fault.New(fault.ClusterUnreachable, fmt.Sprintf("container %s cannot be started: it needs the address %s of "+
+		"the network %s, which container %s has", i.Container.Name, i.Wanted, network, holder),
+		"Stop that container, and run the same command again: docker stop "+holder+
+			". Then it can be started again, and gets another address.")
 }
 
 // removeLeft removes what a killed run left.

@@ -179,6 +179,12 @@ func TestJudge(t *testing.T) {
 				project.Resource(openstack.KindFloatingIP, "2",
 					project.Described("Created by cluster-init for the API server of cluster ns-a-b"))},
 			also: "floating-ip/1", left: "floating-ip/2", reason: "that of cluster ns-a-b"},
+		"the address of the API server, at the server of another cluster": {
+			more: resources{project.Resource(openstack.KindFloatingIP, "1",
+				project.Uses(openstack.KindPort, "b-cp-x-0"), project.Described("Created by cluster-init for the API server of cluster ns-a")),
+				project.Resource(openstack.KindServer, "b-cp-x"), project.Resource(openstack.KindPort, "b-cp-x-0",
+					project.PartOf(openstack.KindServer, "b-cp-x"))},
+			stays: "floating-ip/1", reason: "of server b-cp-x, which is not the cluster's, has it"},
 		"volumes without an owner": {
 			more: resources{project.Resource(openstack.KindVolume, ""),
 				project.Resource(openstack.KindVolume, "backup"), project.Resource(openstack.KindVolume, "a-data"),
@@ -325,7 +331,7 @@ func TestUnknownKinds(t *testing.T) {
 	port, groups := "port/a-cp-x-0", "security-group/k8s-cluster-ns-a-secgroup-controlplane "+
 		"security-group/k8s-cluster-ns-a-secgroup-worker"
 	for unknown, stays := range map[openstack.Kind]string{
-		openstack.KindServer: root + " " + port + " server-group/ns-a-control-plane " + groups + " " + topology +
+		openstack.KindServer: "floating-ip/203.0.113.a " + root + " " + port + " server-group/ns-a-control-plane " + groups + " " + topology +
 			" " + routing,
 		openstack.KindVolume: server + " " + port + " server-group/ns-a-control-plane " + groups + " " +
 			topology + " " + routing,

@@ -14,6 +14,8 @@ func (j *judge) findStaying() {
 	for _, r := range j.Resources {
 		if _, owned := j.owned[r.Ref]; !owned {
 			j.keepFor(r)
+		} else if r.Kind == openstack.KindFloatingIP {
+			j.keepInUse(r)
 		}
 	}
 	for _, r := range j.Resources {
@@ -37,6 +39,17 @@ func (j *judge) keepFor(r openstack.Resource) {
 	}
 	if r.PartOf.Kind == openstack.KindServer && r.Kind == openstack.KindVolume {
 		j.keep(r.PartOf, fmt.Sprintf("%s, which is not the cluster's, would be deleted with it", j.called(r)))
+	}
+}
+
+// keepInUse keeps an owned floating IP that another owner's server has: a deletion would cut that server off.
+func (j *judge) keepInUse(ip openstack.Resource) {
+	for _, used := range ip.Uses {
+		server := j.byRef[used].PartOf
+		_, owned := j.owned[server]
+		if used.Kind == openstack.KindPort && server.Kind == openstack.KindServer && !owned {
+			j.keep(ip.Ref, fmt.Sprintf("%s, which is not the cluster's, has it", j.called(j.byRef[used])))
+		}
 	}
 }
 
