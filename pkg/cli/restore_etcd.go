@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -32,10 +31,13 @@ type etcdLine struct {
 	Taken time.Time `json:"taken"`
 	// Lost are the other members at that time.
 	Lost []string `json:"lost"`
+	// Paused are the workload clusters that were paused.
+	Paused []string `json:"paused"`
 	// Seconds is how long it took until the API server was ready.
 	Seconds int `json:"seconds"`
 
 	namespace string
+	restored  bool
 }
 
 // Print writes the output for a person.
@@ -46,8 +48,13 @@ func (l etcdLine) Print(out io.Writer) error {
 		l.Cluster, l.Machine, l.Taken.Local().Format(time.DateTime), l.Seconds)
 	if len(l.Lost) > 0 {
 		all := strings.Join(l.Lost, " ")
-		oneline.Fprintf(&b, "Compare the workload clusters with what runs. Then have Cluster API replace the machines "+
-			"that are lost: kubectl delete node %s; kubectl -n %s delete machine %s\n", all, l.namespace, all)
+		oneline.Fprintf(&b, "Have Cluster API replace the machines that are lost: kubectl delete node %s; kubectl -n %s "+
+			"delete machine %s\n", all, l.namespace, all)
+	}
+	for _, cluster := range l.Paused {
+		namespace, name, _ := strings.Cut(cluster, "/")
+		oneline.Fprintf(&b, "Paused: workload cluster %s. If it has not changed since then, resume it: kubectl -n %s "+
+			"patch cluster %s --type merge -p '{\"spec\":{\"paused\":false}}'\n", cluster, namespace, name)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -66,13 +73,13 @@ func (o *restoreOptions) runEtcd(ctx context.Context, path string) error {
 	if err != nil {
 		return sink.settled(ctx, "restore", path, err)
 	}
-	line := etcdLine{Type: "restore-etcd", Path: path, Cluster: b.Manifest.Cluster, Lost: []string{},
+	line := etcdLine{Type: "restore-etcd", Path: path, Cluster: b.Manifest.Cluster, Lost: []string{}, Paused: []string{},
 		namespace: b.Manifest.Namespace}
 	if b.Manifest.Etcd != nil {
 		line.Taken = b.Manifest.Etcd.Taken
 	}
 	err = report(ctx, sink, "restore", path, func(ctx context.Context) (outcome, error) {
-		in, state, err := o.quorum(b)
+		in, c, state, err := o.quorum(b)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -91,19 +98,24 @@ func (o *restoreOptions) runEtcd(ctx context.Context, path string) error {
 		begun := time.Now()
 		on, err := quorum.Run(ctx, in)
 		if err == nil {
+			line.restored = true
 			line.Machine, line.Seconds = on.Name(), int(time.Since(begun).Seconds())
 			for _, m := range b.Manifest.Etcd.Members {
 				if m.Name != on.Name() {
 					line.Lost = append(line.Lost, m.Name)
 				}
 			}
+			line.Paused, err = pauseOthers(ctx, c, b.Manifest, func(text string) { in.Report("%s", text) })
 		}
 		return outcome{}, err
 	}, nil)
-	if err != nil {
+	if !line.restored {
 		return err
 	}
-	return o.output.show(o.streams, line)
+	if shown := o.output.show(o.streams, line); err == nil { // also if a cluster could not be paused
+		err = shown
+	}
+	return err
 }
 
 // snapshot opens the backup. It demands a confirmation: what was written after the snapshot is lost.
@@ -125,12 +137,12 @@ func (o *restoreOptions) snapshot(path string) (*backup.Backup, error) {
 	return b, nil
 }
 
-// quorum returns the input of the restore, and the state folder of the cluster.
-func (o *restoreOptions) quorum(b *backup.Backup) (quorum.Input, string, error) {
+// quorum returns the input of the restore, a connection to the cluster, and its state folder.
+func (o *restoreOptions) quorum(b *backup.Backup) (quorum.Input, *kube.Cluster, string, error) {
 	cluster := b.Manifest.Cluster
 	state, err := stateFolder(cluster)
 	if err != nil {
-		return quorum.Input{}, "", err
+		return quorum.Input{}, nil, "", err
 	}
 	file := o.kubeconfig
 	if file == "" {
@@ -141,17 +153,18 @@ func (o *restoreOptions) quorum(b *backup.Backup) (quorum.Input, string, error) 
 		err = fmt.Errorf("%s is empty or does not exist", file)
 	}
 	var c *kube.Cluster
-	if err == nil {
-		c, err = kube.Connect("management", text, runtime.NewScheme())
+	scheme, schemeErr := capi.NewScheme()
+	if err = errors.Join(err, schemeErr); err == nil {
+		c, err = kube.Connect("management", text, scheme)
 	}
 	if err != nil {
-		return quorum.Input{}, "", fault.Wrap(fmt.Errorf("read the kubeconfig of %s: %w", cluster, err), fault.Usage,
+		return quorum.Input{}, nil, "", fault.Wrap(fmt.Errorf("read the kubeconfig of %s: %w", cluster, err), fault.Usage,
 			"Give the kubeconfig of the cluster whose etcd is to be restored: --kubeconfig FILE.")
 	}
 	machines, can := known.OfEngine(cluster, &docker.Client{}).(provider.ControlPlaneRunner)
 	if !can {
-		return quorum.Input{}, "", errors.New("the provider for Docker runs no programs on machines")
+		return quorum.Input{}, nil, "", errors.New("the provider for Docker runs no programs on machines")
 	}
 	return quorum.Input{Backup: b, Ready: c.Reachable, Machines: machines, Now: time.Now,
-		Patience: startBound}, state, nil
+		Patience: startBound}, c, state, nil
 }
