@@ -48,8 +48,8 @@ func (l etcdLine) Print(out io.Writer) error {
 		l.Cluster, l.Machine, l.Taken.Local().Format(time.DateTime), l.Seconds)
 	if len(l.Lost) > 0 {
 		all := strings.Join(l.Lost, " ")
-		oneline.Fprintf(&b, "Have Cluster API replace the machines that are lost: kubectl delete node %s; kubectl -n %s "+
-			"delete machine %s\n", all, l.namespace, all)
+		oneline.Fprintf(&b, "Have Cluster API replace the machines that are lost: kubectl delete node %s; "+
+			"kubectl -n %s delete machine %s\n", all, l.namespace, all)
 	}
 	for _, cluster := range l.Paused {
 		namespace, name, _ := strings.Cut(cluster, "/")
@@ -73,7 +73,8 @@ func (o *restoreOptions) runEtcd(ctx context.Context, path string) error {
 	if err != nil {
 		return sink.settled(ctx, "restore", path, err)
 	}
-	line := etcdLine{Type: "restore-etcd", Path: path, Cluster: b.Manifest.Cluster, Lost: []string{}, Paused: []string{},
+	line := etcdLine{Type: "restore-etcd", Path: path, Cluster: b.Manifest.Cluster, Lost: []string{},
+		Paused:    []string{},
 		namespace: b.Manifest.Namespace}
 	if b.Manifest.Etcd != nil {
 		line.Taken = b.Manifest.Etcd.Taken
@@ -158,8 +159,8 @@ func (o *restoreOptions) quorum(b *backup.Backup) (quorum.Input, *kube.Cluster, 
 		c, err = kube.Connect("management", text, scheme)
 	}
 	if err != nil {
-		return quorum.Input{}, nil, "", fault.Wrap(fmt.Errorf("read the kubeconfig of %s: %w", cluster, err), fault.Usage,
-			"Give the kubeconfig of the cluster whose etcd is to be restored: --kubeconfig FILE.")
+		return quorum.Input{}, nil, "", fault.Wrap(fmt.Errorf("read the kubeconfig of %s: %w", cluster, err),
+			fault.Usage, "Give the kubeconfig of the cluster whose etcd is to be restored: --kubeconfig FILE.")
 	}
 	machines, can := known.OfEngine(cluster, &docker.Client{}).(provider.ControlPlaneRunner)
 	if !can {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// pauseBound is more than Kubernetes needs to move Cluster API's controllers off lost machines: while their webhooks
-	// do not run, no Cluster can be changed, and none of the controllers acts.
+	// pauseBound is more than Kubernetes needs to move Cluster API's controllers off lost machines: while their
+	// webhooks do not run, no Cluster can be changed, and none of the controllers acts.
 	pauseBound    = 15 * time.Minute
 	pauseInterval = 2 * time.Second
 )
@@ -53,8 +53,8 @@ func pauseOthers(ctx context.Context, c *kube.Cluster, of backup.Manifest, say f
 			if ctx.Err() != nil {
 				return names, context.Cause(ctx)
 			}
-			return names, fault.Retryable(fmt.Errorf("etcd is restored, but workload clusters could not be paused within "+
-				"%s: %w", pauseBound, err), fault.RestoreFailed,
+			return names, fault.Retryable(fmt.Errorf("etcd is restored, but workload clusters could not be paused "+
+				"within %s: %w", pauseBound, err), fault.RestoreFailed,
 				"Compare them with what runs, and pause each that has changed since the snapshot.")
 		case <-time.After(pauseInterval):
 		}

@@ -66,8 +66,8 @@ type Options struct {
 	// persists. Causes runs at the same time as the wait, and may outlast it. Nil means not checked.
 	Causes func(context.Context) ([]Cause, error)
 	// Unanswered is called after each question that the API server has not answered, once it was silent for half of
-	// MaxSilence, with the Machines of Cluster that were last seen as being deleted. It reports whether it has changed something that may let the server answer: then
-	// the silence begins anew. Nil means that nothing can be done.
+	// MaxSilence, with the Machines of Cluster that were last seen as being deleted. It reports whether it has changed
+	// something that may let the server answer: then the silence begins anew. Nil means that nothing can be done.
 	Unanswered func(ctx context.Context, leaving []string) bool
 	// KeepWaiting makes the follower report such a cause without ending the wait.
 	KeepWaiting bool
@@ -76,7 +76,8 @@ type Options struct {
 // NewFollower follows Flux and Cluster API in a cluster.
 func NewFollower(c *kube.Cluster, o Options) Follower {
 	f := Follower{cluster: c, heartbeat: o.Heartbeat, silence: MaxSilence, unanswered: o.Unanswered, causes: o.Causes,
-		patient: o.KeepWaiting, now: o.Now, key: o.Cluster, resources: slices.Concat(fluxResources(), clusterResources(), o.Kinds),
+		patient: o.KeepWaiting, now: o.Now, key: o.Cluster,
+		resources: slices.Concat(fluxResources(), clusterResources(), o.Kinds),
 		nudge: func(ctx context.Context, object *unstructured.Unstructured) error {
 			return flux.RequestReconcile(ctx, c, object.DeepCopy(), o.Now())
 		},

@@ -222,8 +222,8 @@ func (s *Starter) checkHolders(ctx context.Context) error {
 
 // heldBy is the refusal of a start because another container has the wanted address.
 func (i Item) heldBy(network, holder string) error {
-	return fault.New(fault.ClusterUnreachable, fmt.Sprintf("container %s cannot be started: it needs the address %s of "+
-		"the network %s, which container %s has", i.Container.Name, i.Wanted, network, holder),
+	return fault.New(fault.ClusterUnreachable, fmt.Sprintf("container %s cannot be started: it needs the address %s "+
+		"of the network %s, which container %s has", i.Container.Name, i.Wanted, network, holder),
 		"Stop that container, and run the same command again: docker stop "+holder+
 			". Then it can be started again, and gets another address.")
 }
