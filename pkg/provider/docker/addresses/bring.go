@@ -71,7 +71,7 @@ func (c Cluster) Bring(ctx context.Context, again []string) error {
 		return err
 	}
 	if n.Name == "" {
-		return c.startBeside(ctx)
+		return c.startAnywhere(ctx)
 	}
 	items, err := Former(ctx, c.Engine, n, c.Containers)
 	if err != nil {
@@ -108,9 +108,9 @@ func (c Cluster) certify(ctx context.Context, i Item) error {
 	return certify(ctx, c.Engine, i)
 }
 
-// startBeside starts what is next to a cluster that has no container yet.
-func (c Cluster) startBeside(ctx context.Context) error {
-	for _, one := range c.Beside {
+// startAnywhere starts what does not run, with any address: no container of the cluster is in a network.
+func (c Cluster) startAnywhere(ctx context.Context) error {
+	for _, one := range slices.Concat(c.Beside, c.Containers) {
 		if !Stopped(one) {
 			continue
 		}
