@@ -108,7 +108,7 @@ func (c cluster) readyMachines(ctx context.Context) []string {
 	return ready
 }
 
-// aWorker returns a machine that is no control plane.
+// aWorker returns a worker that runs.
 func (l lab) aWorker(t *testing.T) string {
 	t.Helper()
 	all := l.running(t, "worker")
@@ -145,7 +145,7 @@ func (l lab) etcdFollower(t *testing.T) string {
 			return machine
 		}
 	}
-	t.Fatal("there is no second member of etcd")
+	t.Fatal("etcd has only one member")
 	return ""
 }
 

@@ -46,7 +46,7 @@ func (s *EtcdSnapshot) check() error {
 			return errors.New("the name of a member of etcd is not a valid name")
 		}
 		if _, err := netip.ParseAddr(m.Address); err != nil {
-			return fmt.Errorf("the address of the member %s of etcd is no IP address", m.Name)
+			return fmt.Errorf("the address of the member %s of etcd is not an IP address", m.Name)
 		}
 		if slices.ContainsFunc(s.Members[:i], func(o EtcdMember) bool {
 			return o.Name == m.Name || o.Address == m.Address

@@ -94,7 +94,7 @@ func TestASnapshotThatIsNotWhatWasWrittenIsRefused(t *testing.T) {
 			edit(t, f, func(m map[string]any) { m["etcd"].(map[string]any)["members"] = []any{} })
 		}, "has no members"},
 		"a member that is a path":     {member("name", "../x"), "not a valid name"},
-		"a member without an address": {member("address", "localhost; rm"), "no IP address"},
+		"a member without an address": {member("address", "localhost; rm"), "not an IP address"},
 		"a member twice":              {member("name", "mgmt-control-plane-y"), "is in it twice"},
 		"another file": {func(t *testing.T, f string) {
 			edit(t, f, func(m map[string]any) {

@@ -74,8 +74,7 @@ func (o *restoreOptions) runEtcd(ctx context.Context, path string) error {
 		return sink.settled(ctx, "restore", path, err)
 	}
 	line := etcdLine{Type: "restore-etcd", Path: path, Cluster: b.Manifest.Cluster, Lost: []string{},
-		Paused:    []string{},
-		namespace: b.Manifest.Namespace}
+		Paused: []string{}, namespace: b.Manifest.Namespace}
 	if b.Manifest.Etcd != nil {
 		line.Taken = b.Manifest.Etcd.Taken
 	}
@@ -90,6 +89,7 @@ func (o *restoreOptions) runEtcd(ctx context.Context, path string) error {
 		if _, err := quorum.Check(ctx, in); err != nil { // before the lock, which writes
 			return outcome{}, err
 		}
+		in.Patience = 0 // Run checks again, and etcd had its time
 		held, err := hold(state, "restore --etcd "+path)
 		if err != nil {
 			return outcome{}, err

@@ -25,20 +25,18 @@ const (
 func pauseOthers(ctx context.Context, c *kube.Cluster, of backup.Manifest, say func(string)) ([]string, error) {
 	bounded, cancel := context.WithTimeout(ctx, pauseBound)
 	defer cancel()
-	paused := map[string]bool{}
 	names := []string{}
 	for said := false; ; {
 		all, err := capi.Clusters(bounded, c, "")
 		for _, one := range all {
 			key := client.ObjectKey{Namespace: one.Namespace, Name: one.Name}
-			if key.Namespace == of.Namespace && key.Name == of.Cluster || one.Paused || paused[key.String()] {
+			if key.Namespace == of.Namespace && key.Name == of.Cluster || one.Paused {
 				continue
 			}
 			if failed := capi.Pause(bounded, c, key); failed != nil {
 				err = failed
 				continue
 			}
-			paused[key.String()] = true
 			names = append(names, key.String())
 		}
 		if err == nil {

@@ -57,6 +57,7 @@ func (o *startOptions) run(ctx context.Context, name string) error {
 		if err := fault.Join(checkTimeout("--timeout ", o.timeout), err); err != nil {
 			return nil, err
 		}
+		// clusters.World waits for a sixtieth of the timeout of a run, and start for its own
 		looking.Timeout, looking.Leases = 60*o.timeout, leases
 		var started []string
 		start := func(ctx context.Context, report pipeline.Reporter) (err error) {

@@ -18,7 +18,7 @@ import (
 type starts struct {
 	begun  map[string]bool
 	names  []string // of begun, in order
-	moved  bool     // those that run with a wrong address were looked for
+	moved  bool     // whether restartMisplaced has checked
 	report pipeline.Reporter
 	// patience is how long to wait for an answer after a start: an API server takes a while to come up.
 	patience time.Duration
@@ -49,7 +49,7 @@ func (s *starts) begin(name, address string) error {
 func (w *World) startStopped(ctx context.Context, o Observation, s *starts, again []string) error {
 	if keeper, keeps := w.Provider.(provider.AddressKeeper); keeps {
 		return lock.UnderNetwork(ctx, w.StateFolder, func() error {
-			return keeper.StartAll(ctx, w.beside(o), again, s.begin)
+			return keeper.StartAll(ctx, w.adjacent(o), again, s.begin)
 		})
 	}
 	registry, err := w.Docker.Inspect(ctx, w.RegistryName())
@@ -90,8 +90,8 @@ func (w *World) start(ctx context.Context, s *starts, name string) error {
 	return nil
 }
 
-// beside returns the managed containers next to the cluster that may exist.
-func (w *World) beside(o Observation) []string {
+// adjacent returns the names of the registry and of the bootstrap cluster's node, if it may exist.
+func (w *World) adjacent(o Observation) []string {
 	names := []string{w.RegistryName()}
 	if !slices.Contains([]BootstrapState{BootstrapAbsent, BootstrapForeign, BootstrapUnfinished}, o.Bootstrap.State) &&
 		w.BootstrapKubeconfig == "" {
@@ -102,7 +102,7 @@ func (w *World) beside(o Observation) []string {
 
 // restartMisplaced starts again what the engine has started with a wrong address, as its restart policies can after a
 // reboot. It restarts a load balancer that no machine finds, and machines only while the cluster does not answer. It
-// looks once, and an error is none of a cluster that works.
+// checks once. A cluster that answers does not depend on the check, so its error counts only for a silent one.
 func (w *World) restartMisplaced(ctx context.Context, o Observation, s *starts, silent bool) (restarted bool,
 	err error) {
 	keeper, keeps := w.Provider.(provider.AddressKeeper)

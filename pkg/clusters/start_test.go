@@ -20,7 +20,7 @@ type keeper struct {
 	err                  error // of that look
 	refuses              error // of a start
 	brought              [][]string
-	beside               []string
+	adjacent             []string
 	siblings             []string
 }
 
@@ -29,11 +29,11 @@ func (k *keeper) Misplaced(context.Context) (provider.Misplaced, error) {
 	return provider.Misplaced{Balancers: k.balancers, Machines: k.misplaced, All: k.all}, k.err
 }
 
-func (k *keeper) StartAll(_ context.Context, beside, again []string, starting func(name, address string) error) error {
+func (k *keeper) StartAll(_ context.Context, adjacent, again []string, starting func(name, address string) error) error {
 	if k.refuses != nil {
 		return k.refuses
 	}
-	k.beside, k.brought = beside, append(k.brought, slices.Clone(again))
+	k.adjacent, k.brought = adjacent, append(k.brought, slices.Clone(again))
 	for i, m := range k.machines {
 		if m.Stopped || slices.Contains(again, m.Name) {
 			if err := starting(m.Name, "172.18.0.4"); err != nil {

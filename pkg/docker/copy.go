@@ -33,7 +33,7 @@ var errTooLarge = errors.New("it is larger than any such file")
 // ReadFile returns a file of a container, which need not run. It follows no link. The error is ErrNotFound if there is
 // no such file or container.
 func (c *Client) ReadFile(ctx context.Context, container, name string) (File, error) {
-	archive := &bounded{limit: fileBytes + tarBytes}
+	archive := &Bounded{Limit: fileBytes + tarBytes}
 	err := c.run(ctx, call{args: []string{"cp", container + ":" + name, "-"}, stdout: archive})
 	if archive.full {
 		err = fault.Wrap(errTooLarge, fault.DockerFailed, "")
@@ -81,17 +81,21 @@ func (c *Client) WriteFile(ctx context.Context, container, folder string, f File
 	return nil
 }
 
-// bounded keeps what is written to it, up to a limit, and fails beyond.
-type bounded struct {
-	limit int
+// Bounded keeps what is written to it, and fails beyond its limit: a container may write without end.
+type Bounded struct {
+	Limit int // in bytes
 	buf   bytes.Buffer
 	full  bool
 }
 
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.buf.Len()+len(p) > b.limit {
+// Write keeps p, or fails.
+func (b *Bounded) Write(p []byte) (int, error) {
+	if b.buf.Len()+len(p) > b.Limit {
 		b.full = true
 		return 0, errTooLarge
 	}
 	return b.buf.Write(p)
 }
+
+// String returns what was written.
+func (b *Bounded) String() string { return b.buf.String() }

@@ -27,11 +27,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// The webhooks of Cluster API core, CABPK, KCP, CAPRKE2, CAPD, CAPO and CAPA admit all definitions. Their managers run
-// as processes; nothing but dry runs reaches them, so they make nothing.
-func TestDefinitionsAreAdmitted(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
+// withProviders starts an API server, and the managers of all providers against it.
+func withProviders(ctx context.Context, t *testing.T) *kube.Cluster {
+	t.Helper()
 	server, err := apiserver.Start()
 	if err != nil {
 		t.Fatal(err)
@@ -48,6 +46,15 @@ func TestDefinitionsAreAdmitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(running.Stop)
+	return c
+}
+
+// The webhooks of Cluster API core, CABPK, KCP, CAPRKE2, CAPD, CAPO and CAPA admit all definitions. Their managers run
+// as processes; nothing but dry runs reaches them, so they make nothing.
+func TestDefinitionsAreAdmitted(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	c := withProviders(ctx, t)
 	objects := dryRunDefinitions(ctx, t, c)
 	refusedByWebhook(ctx, t, c, objects)
 	called := calledWebhooks(ctx, t, c.Config)

@@ -12,13 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
-	"github.com/cluster-init/cluster-init/pkg/internal/providers"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -27,22 +23,7 @@ import (
 func TestTheControllerTakesHealthChecks(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
-	server, err := apiserver.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Stop() })
-	c, err := kube.Connect("management", server.Kubeconfig(), clientgoscheme.Scheme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Config.WarningHandlerWithContext = rest.NoWarnings{}
-	running, err := providers.Run(ctx, c, allProviders(ctx, t, c), providers.Options{Folder: t.TempDir(),
-		Env: []string{"DOCKER_HOST=tcp://127.0.0.1:1", "AWS_EC2_METADATA_DISABLED=true"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(running.Stop)
+	c := withProviders(ctx, t)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "management"}}
 	if err := client.IgnoreAlreadyExists(c.Create(ctx, namespace)); err != nil {
 		t.Fatal(err)

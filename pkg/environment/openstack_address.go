@@ -55,7 +55,7 @@ func (e *Environment) AddressWarning() string {
 		"has it: do not replace that machine. A new cluster gets a floating IP that stays"
 }
 
-// withoutAddress returns values without the floating IP that cluster-init has made: it is no flag of the user.
+// withoutAddress returns values without the floating IP that cluster-init has made: the user did not set it.
 func withoutAddress(values map[string]any) map[string]any {
 	keys := managedAddress()
 	if _, there := below(values, keys); !there {

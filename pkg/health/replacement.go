@@ -17,7 +17,7 @@ type Replacement struct {
 	Started bool
 	// Requested reports that the health check has asked the owner to replace the machine.
 	Requested bool
-	// Held says why the owner does not, or not yet. Empty means nothing is known to hold it.
+	// Held is the reason why the owner waits. Empty means that the owner gives none.
 	Held string
 }
 

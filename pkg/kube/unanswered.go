@@ -21,7 +21,7 @@ const unanswered = 5 * time.Second
 // still runs.
 type reconnectingTransport struct {
 	next http.RoundTripper
-	// after is the shortest wait of a request that counts: a request whose caller had no time left proves nothing.
+	// after is the shortest wait of a request that counts: its caller may have had little time left.
 	after time.Duration
 }
 

@@ -35,9 +35,22 @@ type Address struct {
 	Warnings []string
 }
 
-// WithAddress returns the environment with the address that was made for its API server, and changes nothing. If none
-// was made, or this cluster needs none, it returns env.
+// WithAddress returns the environment with the address that was made for its API server, and makes none. It returns env
+// if there is no address yet, or if cluster-init makes none for this cluster. It reports an address that the cluster can
+// lose.
 func WithAddress(ctx context.Context, p Provider, env *environment.Environment, report Reporter) (
+	*environment.Environment, error) {
+	found, err := findAddress(ctx, p, env, report)
+	if err != nil {
+		return nil, fmt.Errorf("find the address of the API server: %w", err)
+	}
+	if warning := found.AddressWarning(); warning != "" {
+		report.Warn("%s", warning)
+	}
+	return found, nil
+}
+
+func findAddress(ctx context.Context, p Provider, env *environment.Environment, report Reporter) (
 	*environment.Environment, error) {
 	maker, can := p.(AddressMaker)
 	if !can || !env.ManagesAddress() {
@@ -45,7 +58,7 @@ func WithAddress(ctx context.Context, p Provider, env *environment.Environment, 
 	}
 	found, err := maker.FindAddress(ctx, env)
 	if err != nil {
-		return nil, fmt.Errorf("find the address of the API server: %w", err)
+		return nil, err
 	}
 	found.warn(report)
 	switch {

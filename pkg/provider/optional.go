@@ -40,12 +40,12 @@ type Administrator struct {
 // AddressKeeper is a provider whose machines come up only with the addresses that they had, and may get others when
 // they are started.
 type AddressKeeper interface {
-	// Misplaced returns what runs with another address than the one that the cluster knows it by. It cannot work.
+	// Misplaced returns the containers that run with another address than the cluster knows.
 	Misplaced(context.Context) (Misplaced, error)
-	// StartAll starts the stopped machines and the stopped containers of beside, in that order: the registry, and the
-	// bootstrap cluster's node. It stops those of again first, and what has the address of another one. It calls
-	// starting before each start, which may refuse.
-	StartAll(ctx context.Context, beside, again []string, starting func(name, address string) error) error
+	// StartAll starts the stopped machines, and the stopped containers of adjacent: the registry, and the bootstrap
+	// cluster's node. It first stops the containers of again, and each that has the address of another one. It calls
+	// starting before each start. An error of starting ends StartAll.
+	StartAll(ctx context.Context, adjacent, again []string, starting func(name, address string) error) error
 	// Sibling returns the provider of another cluster in the same place.
 	Sibling(cluster string) (Provider, AddressKeeper)
 }

@@ -48,7 +48,7 @@ func (f Follower) listen(ctx context.Context) error {
 			heard = time.Now()
 			continue
 		}
-		lasting := time.Since(heard) >= f.silence/2 // one lost answer proves nothing
+		lasting := time.Since(heard) >= f.silence/2 // a single lost answer is not enough
 		if lasting && f.unanswered != nil && f.unanswered(ctx, f.leaving.names()) {
 			heard = time.Now()
 			continue

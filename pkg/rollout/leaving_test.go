@@ -39,6 +39,6 @@ func TestMachinesThatLeave(t *testing.T) {
 		t.Errorf("%v leave after all are gone", got)
 	}
 	if got := (*leaving)(nil).names(); len(got) > 0 {
-		t.Errorf("%v leave, as far as nobody knows", got)
+		t.Errorf("%v leave, without an observation", got)
 	}
 }

@@ -10,20 +10,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// findAddress returns the environment with the address that was made for its API server, and reports an address that
-// the cluster can lose.
-func findAddress(ctx context.Context, p provider.Provider, env *environment.Environment, report pipeline.Reporter) (
-	*environment.Environment, error) {
-	found, err := provider.WithAddress(ctx, p, env, report)
-	if err != nil {
-		return nil, err
-	}
-	if warning := found.AddressWarning(); warning != "" {
-		report.Warn("%s", warning)
-	}
-	return found, nil
-}
-
 // moveBound bounds one attempt to give the address to a machine.
 const moveBound = 20 * time.Second
 

@@ -70,7 +70,7 @@ func TestTheAddressIsMadeBeforeAnythingRefersToIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			made := false
 			p := addressed{there: tc.there, made: &made}
-			env, err := findAddress(t.Context(), p, tc.env, silence{})
+			env, err := provider.WithAddress(t.Context(), p, tc.env, silence{})
 			if err != nil || made {
 				t.Fatalf("the look: %v, made %t", err, made)
 			}
@@ -90,7 +90,7 @@ func TestTheAddressIsMadeBeforeAnythingRefersToIt(t *testing.T) {
 		})
 	}
 	silent := errors.New("the cloud does not answer")
-	if _, err := findAddress(t.Context(), addressed{err: silent}, onOpenStack(t), silence{}); !errors.Is(err, silent) {
+	if _, err := provider.WithAddress(t.Context(), addressed{err: silent}, onOpenStack(t), silence{}); !errors.Is(err, silent) {
 		t.Errorf("it is not known whether there is one: %v", err)
 	}
 	made, applied := false, false

@@ -11,6 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
@@ -80,7 +81,7 @@ func (u *Run) observeEarlierRun(ctx context.Context, report pipeline.Reporter) e
 	d.Use(o)
 	applied, err := changes{u.Environment, u.Source, u.AllowChanges}.check(ctx, o, v, report)
 	if err == nil {
-		applied, err = findAddress(ctx, d.Provider, applied, report)
+		applied, err = provider.WithAddress(ctx, d.Provider, applied, report)
 	}
 	if err == nil {
 		u.Environment = applied

@@ -9,6 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
@@ -35,7 +36,7 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	if applied, err = findAddress(ctx, l.decider.Provider, applied, report); err != nil {
+	if applied, err = provider.WithAddress(ctx, l.decider.Provider, applied, report); err != nil {
 		return err
 	}
 	if err := l.checkSocket(ctx, o, v, applied, report); err != nil {

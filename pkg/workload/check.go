@@ -23,6 +23,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -41,7 +42,7 @@ func (c Cluster) check(ctx context.Context, report pipeline.Reporter) (*environm
 	}
 	applied, changesErr := c.checkChanges(ctx, report)
 	if changesErr == nil {
-		applied, changesErr = c.findAddress(ctx, applied, report)
+		applied, changesErr = provider.WithAddress(ctx, c.Provider, applied, report)
 	}
 	return applied, fault.Join(c.Environment.CheckKubernetesVersion(), c.checkName(ctx), c.checkFirst(ctx, report),
 		c.checkProviders(ctx), c.checkControllers(ctx), c.checkNetworks(ctx, self, report), c.checkContent(ctx),

@@ -6,7 +6,7 @@
 {{- printf "health-checks-%s" .pool -}}
 {{- end -}}
 
-{{/* "true" when a failed control-plane machine is replaced. Of one machine there is nothing to make another one from. */}}
+{{/* "true" when a failed control-plane machine is replaced. A single one has the only copy of etcd's data. */}}
 {{- define "telco-cloud-init.controlPlaneChecked" -}}
 {{- $checks := .Values.cluster.health_checks -}}
 {{- $enabled := $checks.control_plane.enabled -}}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	engine "github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kind"
@@ -12,6 +11,9 @@ import (
 )
 
 var _ provider.ControlPlaneRunner = Provider{}
+
+// outputBytes is far more than a manifest or the answer of a program.
+const outputBytes = 1 << 20
 
 // controlPlane is the container of a control-plane machine.
 type controlPlane struct {
@@ -44,8 +46,8 @@ func (c controlPlane) Stopped() bool { return c.stopped }
 
 // Run runs a program in the container as root, and returns what it writes to stdout. The error has the end of stderr.
 func (c controlPlane) Run(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
-	var out strings.Builder
-	if err := c.engine.Exec(ctx, c.container, args, engine.ExecOptions{Stdin: stdin, Stdout: &out}); err != nil {
+	out := &engine.Bounded{Limit: outputBytes}
+	if err := c.engine.Exec(ctx, c.container, args, engine.ExecOptions{Stdin: stdin, Stdout: out}); err != nil {
 		return "", fmt.Errorf("run %s: %w", args[0], err)
 	}
 	return out.String(), nil

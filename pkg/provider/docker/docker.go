@@ -125,7 +125,7 @@ func (p Provider) Misplaced(ctx context.Context) (found provider.Misplaced, err 
 }
 
 // StartAll starts what does not run, with the addresses in the files of the machines.
-func (p Provider) StartAll(ctx context.Context, beside, again []string,
+func (p Provider) StartAll(ctx context.Context, adjacent, again []string,
 	starting func(name, address string) error) error {
 	containers, err := p.containers(ctx)
 	if err != nil {
@@ -139,7 +139,7 @@ func (p Provider) StartAll(ctx context.Context, beside, again []string,
 			}
 			return starting(i.Container.Name, address)
 		}}
-	for _, name := range beside {
+	for _, name := range adjacent {
 		one, err := p.Engine.Inspect(ctx, name)
 		if errors.Is(err, engine.ErrNotFound) {
 			continue
@@ -150,7 +150,7 @@ func (p Provider) StartAll(ctx context.Context, beside, again []string,
 		if one.Status == "created" { // who made it starts it, or another run makes it again
 			continue
 		}
-		c.Beside = append(c.Beside, one)
+		c.Adjacent = append(c.Adjacent, one)
 	}
 	return c.Bring(ctx, again)
 }

@@ -16,14 +16,14 @@ import (
 func TestTheAddressIsMadeOnce(t *testing.T) {
 	mine := described(ours)
 	for name, tc := range map[string]struct {
-		ips      []inventory.FloatingIP
-		given    string
-		beside   *inventory.FloatingIP
-		noID     bool
-		want     string // the address
-		left     string // what the project has then
-		foreign  bool
-		warnings int
+		ips        []inventory.FloatingIP
+		given      string
+		concurrent *inventory.FloatingIP
+		noID       bool
+		want       string // the address
+		left       string // what the project has then
+		foreign    bool
+		warnings   int
 	}{
 		"nothing":        {want: "203.0.113.9", left: "made"},
 		"half an answer": {noID: true, want: "203.0.113.9", left: "made"},
@@ -38,11 +38,11 @@ func TestTheAddressIsMadeOnce(t *testing.T) {
 		"killed before the tag": {ips: []inventory.FloatingIP{ip("a", 1, mine)}, want: "203.0.113.1", left: "a"},
 		"another description": {ips: []inventory.FloatingIP{ip("a", 1, tagged, described("edge"))},
 			want: "203.0.113.1", left: "a"},
-		"another run was faster": {beside: new(ip("a", 1, mine)), want: "203.0.113.1",
+		"another run was faster": {concurrent: new(ip("a", 1, mine)), want: "203.0.113.1",
 			left: "a"},
-		"another run was later": {beside: new(ip("a", 10, mine)), want: "203.0.113.9", left: "made a",
+		"another run was later": {concurrent: new(ip("a", 10, mine)), want: "203.0.113.9", left: "made a",
 			warnings: 1},
-		"at the same time, the lower ID": {beside: new(ip("a", 9, mine)), want: "203.0.113.9", left: "a"},
+		"at the same time, the lower ID": {concurrent: new(ip("a", 9, mine)), want: "203.0.113.9", left: "a"},
 		"two of a killed run": {ips: []inventory.FloatingIP{ip("b", 2, mine), ip("a", 1, mine, tagged)},
 			want: "203.0.113.1", left: "b a", warnings: 1},
 		"two, and a machine has the later": {ips: []inventory.FloatingIP{ip("a", 1, mine, tagged),
@@ -60,7 +60,7 @@ func TestTheAddressIsMadeOnce(t *testing.T) {
 			want: "203.0.113.9", left: "a made"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := &neutron{ips: tc.ips, beside: tc.beside, noID: tc.noID, ports: ourPorts()}
+			n := &neutron{ips: tc.ips, concurrent: tc.concurrent, noID: tc.noID, ports: ourPorts()}
 			a := addressesIn(n, tc.given)
 			found, err := a.make(t.Context())
 			if err != nil || found.Address != tc.want || found.Foreign != tc.foreign || n.ids() != tc.left ||

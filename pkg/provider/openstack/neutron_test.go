@@ -26,11 +26,11 @@ type neutron struct {
 	ips   []inventory.FloatingIP
 	ports map[string]cloud.Resource
 	fails map[string]error // by request
-	// beside, if set, is what another run makes while this one does.
-	beside *inventory.FloatingIP
-	has    cloud.Inventory
-	noID   bool // the answer to the creation has no ID
-	asked  []string
+	// concurrent, if set, is what another run makes while this one does.
+	concurrent *inventory.FloatingIP
+	has        cloud.Inventory
+	noID       bool // the answer to the creation has no ID
+	asked      []string
 }
 
 func (n *neutron) ask(request string) error {
@@ -64,8 +64,8 @@ func (n *neutron) MakeFloatingIP(_ context.Context, network, description string)
 		return "", err
 	}
 	n.ips = append(n.ips, ip("made", 9, at(network), described(description)))
-	if n.beside != nil {
-		n.ips = append(n.ips, *n.beside)
+	if n.concurrent != nil {
+		n.ips = append(n.ips, *n.concurrent)
 	}
 	if n.noID {
 		return "", nil

@@ -19,7 +19,7 @@ type Input struct {
 	// Ready asks the API server of the cluster whether it is ready.
 	Ready    func(context.Context) error
 	Machines provider.ControlPlaneRunner
-	// Patience is how long an etcd that has just been started may need to find a leader.
+	// Patience is how long Check waits for a leader: an etcd that has just been started has none.
 	Patience time.Duration
 	Now      func() time.Time
 	Report   Report
@@ -54,8 +54,7 @@ func Check(ctx context.Context, in Input) (Survivor, error) {
 	}
 	state, err := Look(ctx, m)
 	if err != nil {
-		return Survivor{}, fault.Wrap(err, fault.CodeOr(err, fault.RestoreRefused),
-			hintMachines)
+		return Survivor{}, fault.Wrap(err, fault.CodeOr(err, fault.RestoreRefused), hintMachines)
 	}
 	if err := Refuse(in.Backup, state); err != nil {
 		return Survivor{}, err
@@ -71,6 +70,9 @@ const askPause = 5 * time.Second
 
 // leaderless refuses if etcd on any machine that runs has a leader, at any time while in.Patience lasts.
 func (in Input) leaderless(ctx context.Context, all []provider.ControlPlane) error {
+	if in.Patience > 0 {
+		in.Report("checking whether etcd finds a leader (%s)", in.Patience)
+	}
 	for begun := time.Now(); ; {
 		for _, m := range all {
 			if m.Stopped() {

@@ -25,8 +25,8 @@ type Cluster struct {
 	Name   string
 	// Containers are the machines and the load balancer, in the order of their creation.
 	Containers []docker.Container
-	// Beside are the registry and the bootstrap cluster's node, if they exist. They come up with any address.
-	Beside []docker.Container
+	// Adjacent are the registry and the bootstrap cluster's node, if they exist. They come up with any address.
+	Adjacent []docker.Container
 	// Starting is called once before each container is started. Its error ends the start.
 	Starting func(Item) error
 }
@@ -77,7 +77,7 @@ func (c Cluster) Bring(ctx context.Context, again []string) error {
 	if err != nil {
 		return err
 	}
-	if items, err = c.withBeside(ctx, n, items); err != nil {
+	if items, err = c.withAdjacent(ctx, n, items); err != nil {
 		return err
 	}
 	start, err := c.toStart(ctx, n, items, again)
@@ -110,7 +110,7 @@ func (c Cluster) certify(ctx context.Context, i Item) error {
 
 // startAnywhere starts what does not run, with any address: no container of the cluster is in a network.
 func (c Cluster) startAnywhere(ctx context.Context) error {
-	for _, one := range slices.Concat(c.Beside, c.Containers) {
+	for _, one := range slices.Concat(c.Adjacent, c.Containers) {
 		if !Stopped(one) {
 			continue
 		}
@@ -124,11 +124,11 @@ func (c Cluster) startAnywhere(ctx context.Context) error {
 	return nil
 }
 
-// withBeside adds the containers next to the cluster, before it. The bootstrap cluster's node keeps its address if it
+// withAdjacent adds the containers next to the cluster, before it. The bootstrap cluster's node keeps its address if it
 // can.
-func (c Cluster) withBeside(ctx context.Context, n docker.Network, items []Item) ([]Item, error) {
+func (c Cluster) withAdjacent(ctx context.Context, n docker.Network, items []Item) ([]Item, error) {
 	var all []Item
-	for _, one := range c.Beside {
+	for _, one := range c.Adjacent {
 		i := Item{Container: one, Yields: true}
 		if i.isMachine() {
 			wanted, err := ownAddress(ctx, c.Engine, n, one.Name)
@@ -234,7 +234,7 @@ func (c Cluster) has(name string) bool {
 
 // image is that of a machine: the load balancer's may have no program but its own.
 func (c Cluster) image() string {
-	for _, one := range slices.Concat(c.Containers, c.Beside) {
+	for _, one := range slices.Concat(c.Containers, c.Adjacent) {
 		if (Item{Container: one}).isMachine() {
 			return one.ImageID
 		}

@@ -17,9 +17,9 @@ func (e *engine) bring(ctx context.Context, again ...string) ([]string, error) {
 	var started []string
 	c := addresses.Cluster{Engine: e, Name: "demo", Containers: e.list("demo-lb", "demo-cp", "demo-worker"),
 		Starting: func(i addresses.Item) error { started = append(started, i.Container.Name); return nil }}
-	for _, beside := range []string{"demo-registry", "demo-bootstrap-control-plane"} {
-		if one, there := e.containers[beside]; there {
-			c.Beside = append(c.Beside, *one)
+	for _, adjacent := range []string{"demo-registry", "demo-bootstrap-control-plane"} {
+		if one, there := e.containers[adjacent]; there {
+			c.Adjacent = append(c.Adjacent, *one)
 		}
 	}
 	return started, c.Bring(ctx, again)

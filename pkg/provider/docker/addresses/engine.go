@@ -32,7 +32,7 @@ type reader interface {
 // Item is a container of a cluster, and the address that it must have.
 type Item struct {
 	Container docker.Container
-	// Wanted is not valid if nothing has an address of the container written down: then any will do.
+	// Wanted is not valid if no file has an address of the container: then the container may have any.
 	Wanted netip.Addr
 	// Yields reports that the container comes up with another address, too, if the wanted one is taken.
 	Yields bool

@@ -97,8 +97,8 @@ func look(ctx context.Context, e reader, machine string, s source, subnets []net
 	return within(subnets, s.read(f.Content)), true, nil
 }
 
-// endpointOf returns the address of the load balancer, which is none of the machines'. It is not valid if no machine
-// has it written down.
+// endpointOf returns the address of the load balancer, which differs from those of the machines. It is not valid if no
+// file of a machine has it.
 func endpointOf(ctx context.Context, e reader, network docker.Network, items []Item, own []netip.Addr) (netip.Addr,
 	error) {
 	for _, s := range endpointSources {
