@@ -14,7 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// Whatever the snapshot says of workload clusters, Cluster API does nothing about them until a person has compared.
+// Workload clusters stay paused until a person has compared them with the snapshot.
 func TestOtherClustersArePaused(t *testing.T) {
 	c, err := fixture.FakeClient(nil)
 	if err != nil {

@@ -118,7 +118,7 @@ func TestStart(t *testing.T) {
 			k.machines = []provider.Machine{{Name: "demo-cp", Stopped: true}}
 			k.balancers = []string{"demo-cp"}
 		}, started: []string{"demo-cp"}, says: "demo does not answer", paused: true},
-		"nothing is on this engine": {says: "this Docker engine has no container of demo"},
+		"the engine has no container": {says: "this Docker engine has no container of demo"},
 		"a container has an address": {change: func(k *keeper) {
 			k.machines = []provider.Machine{{Name: "demo-cp", Stopped: true}}
 			k.refuses = fault.New(fault.ClusterUnreachable, "it needs the address that x has", "docker stop x")

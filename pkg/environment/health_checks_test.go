@@ -80,7 +80,7 @@ func TestHealthChecks(t *testing.T) {
 	}
 }
 
-// 40% of one or two machines are none: only a pool that is never that small has a percentage.
+// 40% of one or two machines is zero, so only larger pools have a percentage.
 func TestHealthChecksOfAnAutoscaler(t *testing.T) {
 	for least, most := range map[string]string{"": "1", "1": "1", "2": "1", "3": "40%", "12": "40%"} {
 		values := "cluster: {worker: {replicas: null}}"

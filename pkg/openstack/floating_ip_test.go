@@ -46,7 +46,7 @@ func TestMakingAndTaggingAFloatingIP(t *testing.T) {
 		t.Errorf("a quota: %v", err)
 	}
 	if _, err := client(standin.Memory{creation: `201 <html>`}).MakeFloatingIP(t.Context(), "net", ""); err == nil {
-		t.Error("half a reply is none")
+		t.Error("half a reply counts as an answer")
 	}
 	if err := client(nil).Tag(t.Context(), tagged, "b"); !errors.Is(err, openstack.ErrNotFound) {
 		t.Errorf("the tag of what is not there: %v", err)

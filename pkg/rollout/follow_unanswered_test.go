@@ -12,7 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// While something is done about the silence, the wait goes on. When nothing can be done any more, it ends as ever.
+// The wait lasts as long as Unanswered changes something. Then it ends as without it.
 func TestSilenceBeginsAnewWhenSomethingIsDone(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()

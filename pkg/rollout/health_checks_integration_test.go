@@ -25,7 +25,7 @@ spec:
   versions: [{name: v1beta2, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `
 
-// Health checks that are switched off, by any value, go: the real kustomize-controller applies a folder of which nothing
+// Health checks that any value switches off are deleted: the real kustomize-controller applies a folder of which nothing
 // is left. So they do with the component.
 func TestHealthChecksThatAreSwitchedOffGo(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

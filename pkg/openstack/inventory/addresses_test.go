@@ -44,7 +44,7 @@ func TestFloatingIPsOfTheProject(t *testing.T) {
 	}
 }
 
-// What the cloud does not tell is not the same as nothing: another address would be made.
+// An error is not an empty list: a second address would be made.
 func TestHalfAListOfFloatingIPsIsNone(t *testing.T) {
 	for name, answer := range map[string]string{
 		"no list": `{}`, "no ID": `{"floatingips": [{"floating_ip_address": "203.0.113.5"}]}`,

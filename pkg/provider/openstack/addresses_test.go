@@ -179,7 +179,7 @@ func TestATagThatIsMissing(t *testing.T) {
 	}
 }
 
-// Only what was made for this cluster is deleted, and nothing that a port has.
+// Floating IPs of this cluster are deleted, unless a port has them.
 func TestTheAddressIsDeletedByProof(t *testing.T) {
 	n := &neutron{ips: []inventory.FloatingIP{ip("users", 1), ip("other", 2, described(otherOurs)),
 		ip("providers", 3, tagged, described(providers)), ip("a", 4, described(ours)), ip("b", 5, described(ours),
@@ -202,6 +202,6 @@ func TestTheAddressIsDeletedByProof(t *testing.T) {
 	}
 	n = &neutron{fails: map[string]error{"list": &cloud.Refusal{Code: 500}}}
 	if _, err := addressesIn(n, "").delete(t.Context()); err == nil {
-		t.Error("what is not known counts as nothing")
+		t.Error("an unknown list counts as empty")
 	}
 }

@@ -173,7 +173,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// Half a manifest, or one that leads elsewhere, is no state.
+// An incomplete manifest, or one with another data-dir, is refused.
 func TestLookRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*machine){
 		"no name":    func(m *machine) { m.name = "" },

@@ -21,7 +21,7 @@ type Report func(format string, args ...any)
 type step struct {
 	what  string
 	bound time.Duration
-	// script is for sh. It contains nothing of the machine: args are its $1 and so on.
+	// script is a constant for sh. Values of the machine are args: $1 and so on.
 	script string
 	args   []string
 	stdin  io.Reader

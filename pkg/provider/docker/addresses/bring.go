@@ -31,7 +31,7 @@ type Cluster struct {
 	Starting func(Item) error
 }
 
-// network is the one that the cluster's containers are in. It has no name if there is no such container.
+// network is the one that the cluster's containers are in. Its name is empty if they are in no network.
 func (c Cluster) network(ctx context.Context) (docker.Network, error) {
 	for _, one := range c.Containers {
 		if _, in := one.Networks[usualNetwork]; in {

@@ -69,7 +69,7 @@ func TestBring(t *testing.T) {
 			e.running("demo-worker", "172.18.0.6")
 		}, again: []string{"demo-lb", "demo-cp"},
 			stopped: []string{"demo-registry", "demo-lb", "demo-cp", "demo-worker"}},
-		"a machine runs elsewhere, and nobody says that it is not healthy": {change: func(e *engine) {
+		"a healthy machine runs with another address": {change: func(e *engine) {
 			e.running("demo-lb", "172.18.0.4")
 			e.running("demo-cp", "172.18.0.9")
 		}, started: []string{"demo-registry", "demo-worker"}},

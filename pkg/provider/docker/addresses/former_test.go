@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider/docker/addresses"
 )
 
-// The addresses are in files of the machines. What is none of the network does not count.
+// The addresses are in files of the machines. Addresses of other networks do not count.
 func TestFormer(t *testing.T) {
 	const (
 		peer, manifest = "/etc/kubernetes/pki/etcd/peer.crt", "/etc/kubernetes/manifests/etcd.yaml"
