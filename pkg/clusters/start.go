@@ -89,8 +89,8 @@ func (w *World) registryStopped(ctx context.Context) (bool, error) {
 	return err == nil && !found.Running && !slices.Contains([]string{"removing", "created"}, found.Status), err
 }
 
-// startWorkloads starts the machines of workload clusters on the same engine. An error of
-// one of them is a warning: the management cluster works.
+// startWorkloads starts the machines of workload clusters on the same engine. An error of one of them is a warning: the
+// management cluster works.
 func (w *World) startWorkloads(ctx context.Context, o Observation, s *starts) error {
 	all, err := capi.Clusters(ctx, o.Management.Cluster.Client, "")
 	if err != nil {

@@ -36,8 +36,8 @@ type Address struct {
 }
 
 // WithAddress returns the environment with the address that was made for its API server, and makes none. It returns env
-// if there is no address yet, or if cluster-init makes none for this cluster. It reports an address that the cluster can
-// lose.
+// if there is no address yet, or if cluster-init makes none for this cluster. It reports an address that the cluster
+// can lose.
 func WithAddress(ctx context.Context, p Provider, env *environment.Environment, report Reporter) (
 	*environment.Environment, error) {
 	found, err := findAddress(ctx, p, env, report)

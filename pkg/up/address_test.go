@@ -90,11 +90,12 @@ func TestTheAddressIsMadeBeforeAnythingRefersToIt(t *testing.T) {
 		})
 	}
 	silent := errors.New("the cloud does not answer")
-	if _, err := provider.WithAddress(t.Context(), addressed{err: silent}, onOpenStack(t), silence{}); !errors.Is(err, silent) {
+	_, err := provider.WithAddress(t.Context(), addressed{err: silent}, onOpenStack(t), silence{})
+	if !errors.Is(err, silent) {
 		t.Errorf("it is not known whether there is one: %v", err)
 	}
 	made, applied := false, false
-	err := address{provider: addressed{err: silent, made: &made}, environment: onOpenStack(t),
+	err = address{provider: addressed{err: silent, made: &made}, environment: onOpenStack(t),
 		apply: func(*environment.Environment) { applied = true }}.run(t.Context(), silence{})
 	if !errors.Is(err, silent) || applied {
 		t.Errorf("it is not made: %v, applied %t", err, applied)

@@ -26,8 +26,8 @@ const (
 )
 
 // Starter starts containers, each with its wanted address. An engine does not take an address as an argument where a
-// network has no configured subnet. So Starter first starts a placeholder, a container that sleeps. Its address is the one
-// that the engine gives next. A placeholder keeps an unwanted address until all containers are started.
+// network has no configured subnet. So Starter first starts a placeholder, a container that sleeps. Its address is the
+// one that the engine gives next. A placeholder keeps an unwanted address until all containers are started.
 type Starter struct {
 	Engine  Engine
 	Network string // by name
