@@ -34,17 +34,20 @@ func TestUpOpenStack(t *testing.T) {
 	l, project := openStackLab(t, openStackName, resource.ServerImage)
 	before := project.inventory(t)
 	management, r := l.upOnOpenStack(t, project)
-	servers := project.names(t, openstack.KindServer)
-	t.Run("a workload cluster is made and deleted", func(t *testing.T) { l.workloadOnOpenStack(t, project) })
+	servers := project.servers(t, l.name)
+	t.Run("a workload cluster is made", func(t *testing.T) {
+		l.makesWorkloadOnOpenStack(t, project, 2, "--set", "cluster.worker.replicas=1", "--set", healSet)
+	})
+	replaced := management.fails(t, project.workerOf(t, workloadName), func(server string) { project.shutOff(t, server) })
 	t.Run("a commit makes another worker", func(t *testing.T) {
 		r.replace(t, "kustomize-components/cluster/"+l.name+"/workers.yaml", "${WORKER_REPLICAS:=0}", "2")
 		r.push(t, "another worker")
 		management.lookAtSource(t)
 		eventually(t, "three nodes are ready", 5*time.Minute,
 			func(ctx context.Context) bool { return management.readyNodes(ctx) == 3 })
-		now := project.names(t, openstack.KindServer)
+		now := project.servers(t, l.name)
 		if len(now) != 3 {
-			t.Errorf("the project has the servers %v", now)
+			t.Errorf("the management cluster has the servers %v", now)
 		}
 		for _, server := range servers {
 			if !slices.Contains(now, server) {
@@ -52,11 +55,13 @@ func TestUpOpenStack(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a worker that is SHUTOFF is replaced", replaced)
+	t.Run("the workload cluster is deleted", func(t *testing.T) { l.deletesWorkloadOnOpenStack(t) })
 	t.Run("a cluster that manages itself is left to itself", func(t *testing.T) {
 		if code, _ := l.run(t, "cleanup", l.name, "--yes"); code != 72 {
 			t.Errorf("cleanup ended with %d, want 72", code)
 		}
-		if now := project.names(t, openstack.KindServer); len(now) != 3 {
+		if now := project.servers(t, l.name); len(now) != 3 {
 			t.Errorf("the project has the servers %v", now)
 		}
 	})

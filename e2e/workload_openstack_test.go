@@ -4,7 +4,10 @@ package e2e
 
 import (
 	"maps"
+	"strings"
 	"testing"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
 
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
@@ -13,21 +16,68 @@ import (
 // The project is then as it was before. The management cluster may be elsewhere.
 func (l lab) workloadOnOpenStack(t *testing.T, project project) {
 	t.Helper()
-	before, servers := project.inventory(t), len(project.names(t, openstack.KindServer))
-	own := workloadName + "/" + workloadName
-	if code, _ := l.run(t, "workload", "apply", openStackName, "--in", l.name, "--name", workloadName, "--namespace",
-		workloadName,
-		"--bundle", l.bundle, "--set", "cluster.openstack.node_cidr=10.7.0.0/24"); code != 0 {
-		t.Fatalf("workload apply ended with %d", code)
-	}
-	if now := project.names(t, openstack.KindServer); len(now) != servers+1 {
-		t.Errorf("the project has the servers %v", now)
-	}
-	l.hasReadyNode(t, own)
-	if code, _ := l.run(t, "workload", "delete", own, "--in", l.name, "--yes"); code != 0 {
-		t.Fatalf("workload delete ended with %d", code)
-	}
+	before := project.inventory(t)
+	l.makesWorkloadOnOpenStack(t, project, 1)
+	l.deletesWorkloadOnOpenStack(t)
 	if after := project.inventory(t); !maps.Equal(before, after) {
 		t.Errorf("the project had %v before, and has %v", before, after)
 	}
+}
+
+// makesWorkloadOnOpenStack makes a workload cluster of so many servers, one of them a control plane.
+func (l lab) makesWorkloadOnOpenStack(t *testing.T, project project, count int, flags ...string) {
+	t.Helper()
+	if code, _ := l.run(t, append([]string{"workload", "apply", openStackName, "--in", l.name, "--name", workloadName,
+		"--namespace", workloadName, "--bundle", l.bundle, "--set", "cluster.openstack.node_cidr=10.7.0.0/24"},
+		flags...)...); code != 0 {
+		t.Fatalf("workload apply ended with %d", code)
+	}
+	if now := project.servers(t, workloadName); len(now) != count {
+		t.Errorf("the workload cluster has the servers %v, want %d", now, count)
+	}
+	l.hasReadyNodes(t, workloadName+"/"+workloadName, count)
+}
+
+func (l lab) deletesWorkloadOnOpenStack(t *testing.T) {
+	t.Helper()
+	if code, _ := l.run(t, "workload", "delete", workloadName+"/"+workloadName, "--in", l.name, "--yes"); code != 0 {
+		t.Fatalf("workload delete ended with %d", code)
+	}
+}
+
+// servers are the names of a cluster's servers.
+func (p project) servers(t *testing.T, cluster string) (names []string) {
+	t.Helper()
+	for _, name := range p.names(t, openstack.KindServer) {
+		if strings.HasPrefix(name, cluster+"-") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// workerOf returns the only worker of a cluster.
+func (p project) workerOf(t *testing.T, cluster string) string {
+	t.Helper()
+	for _, name := range p.servers(t, cluster) {
+		if strings.HasPrefix(name, cluster+"-workers-") {
+			return name
+		}
+	}
+	t.Fatalf("the cluster %s has no worker", cluster)
+	return ""
+}
+
+// shutOff stops a server, which is then SHUTOFF.
+func (p project) shutOff(t *testing.T, name string) {
+	t.Helper()
+	has, err := p.Inventory(t.Context())
+	must(t, err)
+	for _, r := range has.Resources {
+		if r.Kind == openstack.KindServer && r.Name == name {
+			must(t, servers.Stop(t.Context(), p.Client.Compute, r.ID).ExtractErr())
+			return
+		}
+	}
+	t.Fatalf("the project has no server %s", name)
 }

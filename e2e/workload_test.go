@@ -27,13 +27,14 @@ import (
 
 const workloadName = "workload"
 
-// workload makes a workload cluster of one machine in Ignition format, with Flux in it. The run is killed and run
-// again. Its node is ready, so it has a pod network. Then it is deleted, and nothing of it is left.
+// workload makes a workload cluster of two machines in Ignition format, with Flux in it. The run is killed and run
+// again. Its nodes are ready, so it has a pod network. Its worker is stopped, and replaced. Then it is deleted, and
+// nothing of it is left.
 func (l lab) workload(t *testing.T, management cluster) {
 	in := []string{"--in", l.name}
 	own := workloadName + "/" + workloadName
 	definition := l.workloadDefinition("--set", "cluster.bootstrap_format=ignition", "--set",
-		"components.flux.enabled=true")
+		"components.flux.enabled=true", "--set", "cluster.worker.replicas=1", "--set", healSet)
 	apply := append([]string{"workload", "apply"}, definition...)
 	if killed, code := l.killAt(t, func(e event.Event) bool {
 		return e.Type == event.Progress && strings.Contains(e.Message, "applied the HelmRelease")
@@ -43,9 +44,12 @@ func (l lab) workload(t *testing.T, management cluster) {
 	if code, _ := l.run(t, apply...); code != 0 {
 		t.Fatalf("workload apply ended with %d", code)
 	}
-	l.rendersTheSame(t, management, definition)
+	l.hasReadyNodes(t, own, 2).hasFlux(t)
 	management.isIgnition(t, workloadName)
-	l.hasReadyNode(t, own).hasFlux(t)
+	management.heals(t, workerOf(t, workloadName), func(worker string) {
+		docker(t, "stop", worker)
+		l.rendersTheSame(t, management, definition)
+	})
 	if code, out := l.run(t, append([]string{"workload", "status", own}, in...)...); code != 0 ||
 		!strings.Contains(out, own+": Ready") {
 		t.Errorf("workload status ended with %d: %s", code, out)
@@ -168,13 +172,20 @@ func (c cluster) isIgnition(t *testing.T, namespace string) {
 			t.Errorf("machine %s has the format %q, %v", m.GetName(), secret.Data["format"], err)
 		}
 	}
-	if seen != 1 {
-		t.Errorf("%d machines in %s", seen, namespace)
+	if seen != 2 {
+		t.Errorf("%d machines in %s, want 2", seen, namespace)
 	}
 }
 
-// hasReadyNode sees the node of a workload cluster through the kubeconfig that the CLI prints, and returns the cluster.
+// hasReadyNode sees the only node of a workload cluster, and returns the cluster.
 func (l lab) hasReadyNode(t *testing.T, workload string) cluster {
+	t.Helper()
+	return l.hasReadyNodes(t, workload, 1)
+}
+
+// hasReadyNodes sees the nodes of a workload cluster through the kubeconfig that the CLI prints, and returns the
+// cluster.
+func (l lab) hasReadyNodes(t *testing.T, workload string, count int) cluster {
 	t.Helper()
 	printed, err := l.command(t.Context(), "kubeconfig", l.name, "--workload", workload).Output()
 	if err != nil {
@@ -185,8 +196,8 @@ func (l lab) hasReadyNode(t *testing.T, workload string) cluster {
 		t.Fatal(err)
 	}
 	inside := connect(t, file)
-	if n := inside.readyNodes(t.Context()); n != 1 {
-		t.Errorf("%d nodes are ready, want 1", n)
+	if n := inside.readyNodes(t.Context()); n != count {
+		t.Errorf("%d nodes are ready, want %d", n, count)
 	}
 	return inside
 }
