@@ -88,11 +88,16 @@ func (c cluster) fails(t *testing.T, machine string, fault func(machine string))
 	fault(machine)
 	return func(t *testing.T) {
 		t.Helper()
-		eventually(t, machine+" is replaced", 10*time.Minute, func(ctx context.Context) bool {
-			now := c.readyMachines(ctx)
-			return len(now) >= len(before) && !slices.Contains(now, machine)
-		})
+		eventually(t, machine+" is replaced", 10*time.Minute, c.replaced(machine, len(before)))
 		t.Logf("%s was replaced after %s", machine, time.Since(begun).Round(time.Second))
+	}
+}
+
+// replaced returns what reports whether so many machines are ready, without the one.
+func (c cluster) replaced(machine string, count int) func(context.Context) bool {
+	return func(ctx context.Context) bool {
+		now := c.readyMachines(ctx)
+		return len(now) >= count && !slices.Contains(now, machine)
 	}
 }
 
