@@ -42,12 +42,16 @@ func (j *judge) keepFor(r openstack.Resource) {
 	}
 }
 
-// keepInUse keeps an owned floating IP that another owner's server has: a deletion would cut that server off.
+// keepInUse keeps an owned floating IP that another owner's server has: a deletion would cut that server off. The
+// cluster's own port may outlive its server, which is then not listed.
 func (j *judge) keepInUse(ip openstack.Resource) {
 	for _, used := range ip.Uses {
 		server := j.byRef[used].PartOf
-		_, owned := j.owned[server]
-		if used.Kind == openstack.KindPort && server.Kind == openstack.KindServer && !owned {
+		_, ownsServer := j.owned[server]
+		_, ownsPort := j.owned[used]
+		_, listed := j.byRef[server]
+		if used.Kind == openstack.KindPort && server.Kind == openstack.KindServer && !ownsServer &&
+			(listed || !ownsPort || j.Unknown[openstack.KindServer] != nil) {
 			j.keep(ip.Ref, fmt.Sprintf("%s, which is not the cluster's, has it", j.called(j.byRef[used])))
 		}
 	}
