@@ -136,6 +136,7 @@ e2e:
 	bundle=$$($(call PREPARE,$(E2E_ENVS),$(if $(OFFLINE),--offline))); prepared=$$?; \
 	wait $$cloud && test $$prepared = 0 && $(BUILD) && \
 	$(E2E) -timeout 60m -skip '^Test(Matrix|Pivot|UpOpenStack)' ./e2e && \
+	$(E2E) -timeout 10m -run '^TestAReal' ./pkg/provider/docker/addresses && \
 	clouds=$$($(LAB) openstack start) && \
 	$(E2E) -timeout 40m -run '^TestUpOpenStack' ./e2e && $(ON_OPENSTACK) -p 1 -skip '^TestBench' ./pkg/openstack/preflight ./e2e/cleanup
 

@@ -238,17 +238,18 @@ func TestASourceThatCannotBeReadIsRefusedRetryably(t *testing.T) {
 	absent := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	for name, tc := range map[string]struct {
-		serve http.HandlerFunc
-		want  string
+		serve    http.HandlerFunc
+		want     string
+		patience time.Duration // also the bound of one attempt, which a busy machine needs
 	}{
-		"another digest": {other, "but Flux reports sha256:"},
-		"no controller":  {absent, "503"},
-		"no answer":      {silent, "deadline exceeded"},
+		"another digest": {other, "but Flux reports sha256:", 2 * time.Second},
+		"no controller":  {absent, "503", 2 * time.Second},
+		"no answer":      {silent, "deadline exceeded", 200 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSourceScene(t)
 			s.holds(good)
-			s.serve, s.patience = tc.serve, 200*time.Millisecond
+			s.serve, s.patience = tc.serve, tc.patience
 			_, err := s.check(t.Context(), t, usedPath)
 			if fault.CodeOf(err) != fault.SourceUnreadable || !fault.CanRetry(err) {
 				t.Fatal(err)
