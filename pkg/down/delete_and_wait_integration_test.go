@@ -10,6 +10,7 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -173,6 +174,20 @@ func deletesWorkload(ctx context.Context, t *testing.T, scope clusters.Scope, by
 		t.Errorf("a release that was not shown: %v", err)
 	}
 	w.others.confirmed = append(w.others.confirmed, "tenants/interrupted")
+	// What says whether it has an address is gone, and an earlier run did not delete it: the release has a source.
+	source := &sourcev1.OCIRepository{ObjectMeta: metav1.ObjectMeta{Namespace: "tenants", Name: "interrupted-chart",
+		Labels: map[string]string{workload.Label: "interrupted"}}, Spec: sourcev1.OCIRepositorySpec{
+		URL: "oci://registry/x", Interval: metav1.Duration{Duration: time.Minute}}}
+	shared.Create(ctx, t, source)
+	if _, err := reporting(ctx, w.run); fault.CodeOf(err) != fault.CleanupRefused ||
+		!strings.Contains(err.Error(), "ConfigMap tenants/interrupted-values does not exist") {
+		t.Errorf("a release without values: %v", err)
+	}
+	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(own), own); err != nil ||
+		own.GetAnnotations()[owned.DownAnnotation] != "" {
+		t.Errorf("it is refused, and the cluster is marked: %v, %v", err, own.GetAnnotations())
+	}
+	shared.Remove(ctx, t, source)
 	if _, err := reporting(ctx, func(ctx context.Context, r pipeline.Reporter) error {
 		return w.run(ctx, taking{r, func() { goes(tenant) }})
 	}); err != nil {

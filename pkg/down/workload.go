@@ -150,14 +150,25 @@ const permanentSuspension = "/down"
 func (w workloadClusters) deleteAll(ctx context.Context, holder *kube.Cluster, list []capi.Cluster,
 	report pipeline.Reporter) error {
 	scope := w.others.scope
-	if err := mark(ctx, holder, scope); err != nil { // from here on `up` must not keep the cluster
-		return err
-	}
-	suspendedFor := owned.SuspendedFor(scope.Namespace, scope.Cluster) + permanentSuspension
 	releases, err := workload.Releases(ctx, holder)
 	if err != nil {
 		return err
 	}
+	deletion := func(key workload.Key) workload.Deletion {
+		return workload.Deletion{Management: holder, Key: key, Cluster: w.deletion(holder), Provider: w.provider}
+	}
+	for _, c := range list { // before the mark, with which `workload apply` stores no values
+		key := workload.Key{Namespace: c.Namespace, Name: c.Name}
+		if _, released := releases[key]; released {
+			if err := deletion(key).CheckAddress(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if err := mark(ctx, holder, scope); err != nil { // from here on `up` must not keep the cluster
+		return err
+	}
+	suspendedFor := owned.SuspendedFor(scope.Namespace, scope.Cluster) + permanentSuspension
 	for _, c := range list {
 		key := workload.Key{Namespace: c.Namespace, Name: c.Name}
 		labels, released := releases[key]
@@ -168,8 +179,7 @@ func (w workloadClusters) deleteAll(ctx context.Context, holder *kube.Cluster, l
 			return err
 		}
 		if released { // it has more than its Cluster: server groups, for example
-			err = workload.Deletion{Management: holder, Key: key, Cluster: w.deletion(holder),
-				Provider: w.provider}.Run(ctx, report)
+			err = deletion(key).Run(ctx, report)
 		} else {
 			err = w.deletion(holder).Delete(ctx, clusters.Scope{Namespace: c.Namespace, Cluster: c.Name}, report)
 		}

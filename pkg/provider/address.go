@@ -19,6 +19,13 @@ type AddressMaker interface {
 	// controllers would do later. leaving are machines that are being deleted: none of them gets it. It returns the
 	// machine. Empty means that another machine has the address, or that there is none to give it to.
 	MoveAddress(ctx context.Context, env *environment.Environment, leaving []string) (machine string, err error)
+}
+
+// AddressDeleter is a provider that deletes the address which it made as an AddressMaker.
+type AddressDeleter interface {
+	// CheckDeleteAddress returns why DeleteAddress would fail now, apart from machines that have the address. It
+	// changes nothing. It returns nil for a cluster that was given no address.
+	CheckDeleteAddress(ctx context.Context) error
 	// DeleteAddress deletes what MakeAddress made for the cluster, once no machine has it. It returns the addresses.
 	DeleteAddress(ctx context.Context) ([]string, error)
 }

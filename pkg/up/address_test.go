@@ -36,8 +36,6 @@ func (a addressed) MoveAddress(context.Context, *environment.Environment, []stri
 	return a.machine, a.err
 }
 
-func (a addressed) DeleteAddress(context.Context) ([]string, error) { return nil, a.err }
-
 func onOpenStack(t *testing.T, sets ...string) *environment.Environment {
 	t.Helper()
 	return loaded(t, environment.Options{Name: "kubeadm-capo", Variables: variables(map[string]string{

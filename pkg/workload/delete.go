@@ -89,9 +89,14 @@ func (d Deletion) scope() clusters.Scope {
 }
 
 // Run suspends what would apply the cluster again, deletes the Cluster, waits until its controllers have deleted all of
-// it, and then deletes the release. It can be run again at any time.
+// it, and then deletes the release. It can be run again at any time. It changes nothing if it could not delete the
+// cluster's address later.
 func (d Deletion) Run(ctx context.Context, report pipeline.Reporter) error {
 	if err := d.Check(ctx); err != nil {
+		return err
+	}
+	address, err := d.checkAddress(ctx)
+	if err != nil {
 		return err
 	}
 	if err := d.suspend(ctx); err != nil {
@@ -103,7 +108,7 @@ func (d Deletion) Run(ctx context.Context, report pipeline.Reporter) error {
 	if err := d.deleteApplied(ctx, report); err != nil {
 		return err
 	}
-	if err := d.deleteAddress(ctx, report); err != nil {
+	if err := d.deleteAddress(ctx, address, report); err != nil {
 		return err
 	}
 	if err := d.checkGone(ctx, report); err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -50,9 +52,8 @@ func (d Deletion) checkGone(ctx context.Context, report pipeline.Reporter) error
 		select {
 		case <-ctx.Done():
 			return fault.Retryable(fmt.Errorf("%s still has resources of %s: %s", place, d.Key, last),
-				fault.CleanupFailed, fmt.Sprintf("List them with cluster-init cleanup ENVIRONMENT --set "+
-					"cluster.name=%s --set cluster.namespace=%s, delete them, and run the same command again.",
-					d.Key.Name, d.Key.Namespace))
+				fault.CleanupFailed, fmt.Sprintf("List them with %s, delete them, and run the same command again.",
+					d.cleanupCommand()))
 		case <-tick.C:
 		}
 	}
@@ -102,14 +103,30 @@ func leftIn(ctx context.Context, leftovers provider.Leftovers) ([]string, error)
 	return names, nil
 }
 
+// errNotStored reports that the values of a workload cluster are not stored.
+var errNotStored = errors.New("its values are not stored")
+
+// storedValues returns the cluster's stored values. Secrets may be missing.
+func (d Deletion) storedValues(ctx context.Context) (environment.Objects, error) {
+	named := environment.WorkloadObjects(d.Key.Namespace, d.Key.Name)
+	given, err := rollout.ReadValues(ctx, d.Management, named)
+	if err == nil && given.Values == nil {
+		err = fmt.Errorf("%w: ConfigMap %s does not exist", errNotStored, client.ObjectKeyFromObject(named.Values))
+	}
+	return given, err
+}
+
 // storedProvider returns the provider of the cluster's machines, by its stored values.
 func (d Deletion) storedProvider(ctx context.Context) (provider.Provider, error) {
-	given, err := rollout.ReadValues(ctx, d.Management, environment.WorkloadObjects(d.Key.Namespace, d.Key.Name))
+	given, err := d.storedValues(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if given.Values == nil {
-		return nil, errors.New("its values are not stored")
-	}
 	return d.Provider(given)
+}
+
+// cleanupCommand is the command that lists and deletes what the infrastructure has of the cluster.
+func (d Deletion) cleanupCommand() string {
+	return fmt.Sprintf("cluster-init cleanup ENVIRONMENT --set cluster.name=%s --set cluster.namespace=%s",
+		d.Key.Name, d.Key.Namespace)
 }

@@ -10,7 +10,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider/openstack/leftovers"
 )
 
-var _ provider.AddressMaker = Provider{}
+var (
+	_ provider.AddressMaker   = Provider{}
+	_ provider.AddressDeleter = Provider{}
+)
 
 // project is the part of a project that the address of an API server needs. cloudProject is the real one.
 type project interface {
@@ -52,6 +55,21 @@ func (p Provider) MoveAddress(ctx context.Context, env *environment.Environment,
 		return "", err
 	}
 	return a.move(ctx, leaving)
+}
+
+// CheckDeleteAddress logs in, and lists the project's floating IPs.
+func (p Provider) CheckDeleteAddress(ctx context.Context) error {
+	if p.environment.ManagedAddress() == "" {
+		return nil
+	}
+	a, err := p.addresses(ctx, p.environment)
+	if err != nil {
+		return err
+	}
+	if _, err := a.project.FloatingIPs(ctx); err != nil {
+		return notAnswered("list the floating IPs", err)
+	}
+	return nil
 }
 
 // DeleteAddress deletes the floating IPs that MakeAddress made for the cluster. A cluster that was given none has none.
