@@ -15,10 +15,10 @@ type AddressMaker interface {
 	FindAddress(ctx context.Context, env *environment.Environment) (Address, error)
 	// MakeAddress finds the address, or makes it. It can be run again at any time.
 	MakeAddress(ctx context.Context, env *environment.Environment) (Address, error)
-	// MoveAddress gives the address to a control-plane machine if none has it, or one of leaving, as the provider's
-	// controllers would do later. leaving are machines that are being deleted: none of them gets it. It returns the
-	// machine. Empty means that another machine has the address, or that there is none to give it to.
-	MoveAddress(ctx context.Context, env *environment.Environment, leaving []string) (machine string, err error)
+	// MoveAddress gives the address to one of the control-plane machines joined, if none has it, or another machine of
+	// the cluster. joined are those that have a Node and stay. Nil means not known: then any that runs gets an address
+	// that none has. It returns the machine. Empty means that the address stays where it is.
+	MoveAddress(ctx context.Context, env *environment.Environment, joined []string) (machine string, err error)
 }
 
 // AddressDeleter is a provider that deletes the address which it made as an AddressMaker.
@@ -99,15 +99,15 @@ func MakeAddress(ctx context.Context, p Provider, env *environment.Environment, 
 	return env.WithManagedAddress(made.Address)
 }
 
-// MoveAddress gives the address of the API server to a control-plane machine if none has it, or one of leaving, and
-// returns that machine.
-func MoveAddress(ctx context.Context, p Provider, env *environment.Environment, leaving []string) (machine string,
+// MoveAddress gives the address of the API server to one of the control-plane machines joined, if none of them has it,
+// and returns that machine. See AddressMaker.
+func MoveAddress(ctx context.Context, p Provider, env *environment.Environment, joined []string) (machine string,
 	err error) {
 	maker, can := p.(AddressMaker)
 	if !can || !env.ManagesAddress() || env.ManagedAddress() == "" {
 		return "", nil
 	}
-	return maker.MoveAddress(ctx, env, leaving)
+	return maker.MoveAddress(ctx, env, joined)
 }
 
 func (a Address) warn(report Reporter) {

@@ -26,9 +26,9 @@ type Follower struct {
 	heartbeat time.Duration
 	silence   time.Duration // how long the API server may give no answer; zero: for ever
 	// unanswered is Options.Unanswered.
-	unanswered func(ctx context.Context, leaving []string) bool
-	// leaving is kept while Await runs. Nil means that no Machine is known to leave.
-	leaving *leaving
+	unanswered func(ctx context.Context, joined []string) bool
+	// joined is kept while Await runs. Nil means that no Machine is seen.
+	joined *joined
 	// nudge is called once with each unready object whose dependencies have become ready. Nil means never.
 	nudge func(context.Context, *unstructured.Unstructured) error
 	// wake is called regularly with each control plane that is not ready. Nil means never.
@@ -66,9 +66,10 @@ type Options struct {
 	// persists. Causes runs at the same time as the wait, and may outlast it. Nil means not checked.
 	Causes func(context.Context) ([]Cause, error)
 	// Unanswered is called after each question that the API server has not answered, once it was silent for half of
-	// MaxSilence, with the Machines of Cluster that were last seen as being deleted. It reports whether it has changed
-	// something that may let the server answer: then the silence begins anew. Nil means that nothing can be done.
-	Unanswered func(ctx context.Context, leaving []string) bool
+	// MaxSilence, with the Machines of Cluster that were last seen with a Node and not as being deleted; nil if none was
+	// seen. It reports whether it has changed something that may let the server answer: then the silence begins anew.
+	// Nil means that nothing can be done.
+	Unanswered func(ctx context.Context, joined []string) bool
 	// KeepWaiting makes the follower report such a cause without ending the wait.
 	KeepWaiting bool
 }
@@ -123,13 +124,13 @@ func (f Follower) Await(ctx context.Context, g Goal, report pipeline.Reporter) e
 	changes, causes := make(chan kube.Change), make(chan []Cause)
 	ended := make(chan error, 2)
 	view := newView(f.cluster.Name, g)
-	f.leaving = &leaving{of: f.key}
+	f.joined = &joined{of: f.key}
 	var looks sync.WaitGroup
 	looks.Go(func() { f.lookForCauses(ctx, &view.progress, causes) })
 	go func() { ended <- f.listen(ctx) }()
 	go func() {
 		ended <- f.cluster.Watch(ctx, f.namespace, f.resources, func(c kube.Change) {
-			f.leaving.see(c)
+			f.joined.see(c)
 			select {
 			case changes <- c:
 			case <-ctx.Done():

@@ -22,7 +22,7 @@ const questions = 12
 // Listen returns nil when ctx ends, and an error with the code fault.ClusterUnreachable when the API server of a
 // cluster gave no answer for too long. unanswered is that of Options.
 func Listen(ctx context.Context, c *kube.Cluster, unanswered func(ctx context.Context,
-	leaving []string) bool) error {
+	joined []string) bool) error {
 	return Follower{cluster: c, silence: MaxSilence, unanswered: unanswered}.listen(ctx)
 }
 
@@ -49,7 +49,7 @@ func (f Follower) listen(ctx context.Context) error {
 			continue
 		}
 		lasting := time.Since(heard) >= f.silence/2 // a single lost answer is not enough
-		if lasting && f.unanswered != nil && f.unanswered(ctx, f.leaving.names()) {
+		if lasting && f.unanswered != nil && f.unanswered(ctx, f.joined.names()) {
 			heard = time.Now()
 			continue
 		}

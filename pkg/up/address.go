@@ -14,17 +14,18 @@ import (
 const moveBound = 20 * time.Second
 
 // moveAddress returns what is done when the API server of the management cluster does not answer: for minutes its
-// address is at the machine that is being replaced, whose API server has lost its etcd, or at none.
+// address is at the machine that is being replaced, whose API server has lost its etcd, or at none. The provider's
+// controllers may also give it to a machine that still has to join through it, which then cannot.
 func (r releases) moveAddress(report pipeline.Reporter) func(context.Context, []string) bool {
-	return func(ctx context.Context, leaving []string) bool {
+	return func(ctx context.Context, joined []string) bool {
 		bounded, cancel := context.WithTimeout(ctx, moveBound)
 		defer cancel()
-		machine, err := provider.MoveAddress(bounded, r.provider, r.environment, leaving)
+		machine, err := provider.MoveAddress(bounded, r.provider, r.environment, joined)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			report.Log("move the address of the API server: " + err.Error())
 		case machine != "":
-			report.Progress("no lasting machine had the address %s of the API server: it is at %s now",
+			report.Progress("no machine that is a node and stays had the address %s of the API server: it is at %s now",
 				r.environment.ManagedAddress(), machine)
 		}
 		return machine != ""

@@ -46,15 +46,16 @@ func (p Provider) MakeAddress(ctx context.Context, env *environment.Environment)
 	return a.make(ctx)
 }
 
-// MoveAddress associates the floating IP with the youngest control-plane machine. Cluster API's provider (v0.14.7) does
-// so too, but only when something makes it look at that machine again, which can take ten minutes.
-func (p Provider) MoveAddress(ctx context.Context, env *environment.Environment, leaving []string) (machine string,
+// MoveAddress associates the floating IP with the youngest control-plane machine of joined. Cluster API's provider
+// (v0.14.7) gives a floating IP without a port to the first machine that it reconciles: after up to ten minutes, or to
+// one that still has to join through it.
+func (p Provider) MoveAddress(ctx context.Context, env *environment.Environment, joined []string) (machine string,
 	err error) {
 	a, err := p.addresses(ctx, env)
 	if err != nil {
 		return "", err
 	}
-	return a.move(ctx, leaving)
+	return a.move(ctx, joined)
 }
 
 // CheckDeleteAddress logs in, and lists the project's floating IPs.

@@ -7,14 +7,14 @@ import (
 	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// move gives the floating IP to a control-plane machine if no port has it, or that of one of leaving.
-func (a addresses) move(ctx context.Context, leaving []string) (machine string, err error) {
+// move gives the floating IP to a control-plane machine of joined if no port has it, or that of another machine.
+func (a addresses) move(ctx context.Context, joined []string) (machine string, err error) {
 	all, err := a.project.FloatingIPs(ctx)
 	if err != nil {
 		return "", notAnswered("list the floating IPs", err)
 	}
 	_, ip, err := a.choose(all)
-	if err != nil || ip == nil || ip.Port != "" && len(leaving) == 0 {
+	if err != nil || ip == nil || ip.Port != "" && joined == nil {
 		return "", err
 	}
 	has, err := a.project.Inventory(ctx)
@@ -26,10 +26,10 @@ func (a addresses) move(ctx context.Context, leaving []string) (machine string, 
 			return "", notAnswered("list the machines", err)
 		}
 	}
-	if ip.Port != "" && !isPortOf(has, ip.Port, leaving) {
+	if ip.Port != "" && !a.isPortOfOther(has, ip.Port, joined) {
 		return "", nil
 	}
-	server, port := a.cluster.ControlPlanePort(has, leaving)
+	server, port := a.cluster.ControlPlanePort(has, joined)
 	if port.ID == "" {
 		return "", nil
 	}
@@ -39,15 +39,16 @@ func (a addresses) move(ctx context.Context, leaving []string) (machine string, 
 	return server.Title(), nil
 }
 
-// isPortOf reports whether a port is that of a server of those names.
-func isPortOf(has cloud.Inventory, port string, servers []string) bool {
-	var of cloud.Ref
-	for _, r := range has.Resources {
-		if r.Kind == cloud.KindPort && r.ID == port {
-			of = r.PartOf
-		}
+// isPortOfOther reports whether a port is that of a machine of the cluster that is not one of joined.
+func (a addresses) isPortOfOther(has cloud.Inventory, id string, joined []string) bool {
+	i := slices.IndexFunc(has.Resources, func(r cloud.Resource) bool {
+		return r.Kind == cloud.KindPort && r.ID == id
+	})
+	if i < 0 || !a.cluster.MayOwnPort(has.Resources[i]) {
+		return false
 	}
+	port := has.Resources[i]
 	return slices.ContainsFunc(has.Resources, func(r cloud.Resource) bool {
-		return of.ID != "" && r.Ref == of && slices.Contains(servers, r.Name)
+		return port.PartOf.ID != "" && r.Ref == port.PartOf && !slices.Contains(joined, r.Name)
 	})
 }

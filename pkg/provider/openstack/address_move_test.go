@@ -32,36 +32,45 @@ func machinesThere(states ...string) cloud.Inventory {
 	return has
 }
 
-// The address goes to the youngest control-plane machine that runs and stays, if no port has it, or that of a machine
-// that leaves. It stays where that is not known.
+// The address goes to the youngest control-plane machine that runs, has joined and stays, if no port has it, or that of
+// a machine of which this is not known. A machine that joins through the address must not get it: it never could join.
 func TestAnAddressWithoutAMachineIsGivenToOne(t *testing.T) {
 	free := []inventory.FloatingIP{ip("a", 1, described(ours), tagged)}
 	at := func(port string) []inventory.FloatingIP {
 		return []inventory.FloatingIP{ip("a", 1, described(ours), tagged, held(port))}
 	}
 	active := []string{"ACTIVE", "ACTIVE", "ACTIVE", "ACTIVE"}
+	both := []string{"old", "new", "worker"}
 	for name, tc := range map[string]struct {
 		ips    []inventory.FloatingIP
 		states []string
-		leaves []string
+		joined []string
 		fails  map[string]error
 		want   string
 		asked  string
 		err    string
 	}{
-		"no port has it": {ips: free, states: active, want: "new", asked: "associate a port-new"},
-		"only one runs": {ips: free, states: []string{"ACTIVE", "SHUTOFF", "ACTIVE", "ACTIVE"}, want: "old",
-			asked: "associate a port-old"},
-		"none runs":     {ips: free, states: []string{"ERROR", "BUILD", "ACTIVE", "ACTIVE"}},
-		"a port has it": {ips: at("port-old"), states: active},
-		"a machine that leaves has it": {ips: at("port-old"), states: active, leaves: []string{"old"}, want: "new",
+		"no port has it": {ips: free, states: active, joined: both, want: "new",
 			asked: "associate a port-new"},
-		"another one has it":     {ips: at("port-worker"), states: active, leaves: []string{"old"}},
-		"an unknown port has it": {ips: at("x"), states: active, leaves: []string{"old"}},
-		"the youngest leaves, and has it": {ips: at("port-new"), states: active, leaves: []string{"new"}, want: "old",
+		"no port has it, nothing is known": {ips: free, states: active, want: "new",
+			asked: "associate a port-new"},
+		"no port has it, the youngest joins": {ips: free, states: active, joined: []string{"old"}, want: "old",
 			asked: "associate a port-old"},
-		"all leave":  {ips: at("port-old"), states: active, leaves: []string{"new", "old"}},
-		"it is gone": {states: active, err: "no such one any more"},
+		"no port has it, and none has joined": {ips: free, states: active, joined: []string{}},
+		"only one runs": {ips: free, states: []string{"ACTIVE", "SHUTOFF", "ACTIVE", "ACTIVE"}, joined: both,
+			want: "old", asked: "associate a port-old"},
+		"none runs":                       {ips: free, states: []string{"ERROR", "BUILD", "ACTIVE", "ACTIVE"}},
+		"a port has it":                   {ips: at("port-old"), states: active, joined: both},
+		"a port has it, nothing is known": {ips: at("port-old"), states: active},
+		"a machine that leaves has it": {ips: at("port-old"), states: active, joined: []string{"new"}, want: "new",
+			asked: "associate a port-new"},
+		"a machine that joins has it": {ips: at("port-new"), states: active, joined: []string{"old"}, want: "old",
+			asked: "associate a port-old"},
+		"another one has it":          {ips: at("port-worker"), states: active, joined: both},
+		"another cluster's has it":    {ips: at("port-other"), states: active, joined: both},
+		"an unknown port has it":      {ips: at("x"), states: active, joined: both},
+		"a machine has it, all leave": {ips: at("port-old"), states: active, joined: []string{}},
+		"it is gone":                  {states: active, joined: both, err: "no such one any more"},
 		"no list": {ips: free, states: active, fails: map[string]error{"list": errors.New("503")},
 			err: "list the floating IPs: 503"},
 		"no machines known": {ips: free, states: active, fails: map[string]error{"inventory": errors.New("503")},
@@ -71,7 +80,7 @@ func TestAnAddressWithoutAMachineIsGivenToOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := &neutron{ips: tc.ips, has: machinesThere(tc.states...), fails: tc.fails}
-			got, err := addressesIn(n, "203.0.113.1").move(t.Context(), tc.leaves)
+			got, err := addressesIn(n, "203.0.113.1").move(t.Context(), tc.joined)
 			if got != tc.want || (err != nil) != (tc.err != "") || err != nil && !strings.Contains(err.Error(),
 				tc.err) {
 				t.Errorf("%q, %v", got, err)

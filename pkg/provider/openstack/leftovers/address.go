@@ -34,10 +34,10 @@ func (c Cluster) MayOwnPort(port openstack.Resource) bool {
 	return slices.Contains(port.Tags, c.Tag()) || port.Description == capoDescription+c.Name && c.claimedBy(port) == ""
 }
 
-// ControlPlanePort returns the youngest running control-plane machine and its port: one that is about to be replaced is
-// older, and one of leaving does not count. The provider gives the ports of control-plane machines a security group of
+// ControlPlanePort returns the youngest running control-plane machine of joined and its port: one that is about to be
+// replaced is older. Nil means any machine. The provider gives the ports of control-plane machines a security group of
 // their own. A zero port means that there is none.
-func (c Cluster) ControlPlanePort(has openstack.Inventory, leaving []string) (server, port openstack.Resource) {
+func (c Cluster) ControlPlanePort(has openstack.Inventory, joined []string) (server, port openstack.Resource) {
 	byRef := map[openstack.Ref]openstack.Resource{}
 	for _, r := range has.Resources {
 		byRef[r.Ref] = r
@@ -49,7 +49,7 @@ func (c Cluster) ControlPlanePort(has openstack.Inventory, leaving []string) (se
 	for _, r := range has.Resources {
 		of, there := byRef[r.PartOf]
 		if r.Kind != openstack.KindPort || !there || of.Kind != openstack.KindServer || of.Status != "ACTIVE" ||
-			slices.Contains(leaving, of.Name) ||
+			joined != nil && !slices.Contains(joined, of.Name) ||
 			!c.MayOwnPort(r) || !slices.ContainsFunc(r.Uses, isControlPlane) {
 			continue
 		}
