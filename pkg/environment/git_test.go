@@ -321,6 +321,15 @@ func TestWarnings(t *testing.T) {
 			sets: []string{"cluster.openstack.clouds_yaml_b64=" + base64.StdEncoding.EncodeToString(
 				[]byte(passwordCloud+"    verify: false\n"))},
 			want: []string{"the certificate of cloud"}},
+		"an address that one of three machines has": {name: "kubeadm-capo",
+			sets: []string{"cluster.control_plane.replicas=3"}, want: []string{"with 3 control-plane machines"}},
+		"an address of the user's that one of three machines has": {name: "rke2-capo", sets: []string{
+			"cluster.control_plane.replicas=3", "cluster.openstack.api_server.floating_ip=192.0.2.7"},
+			want: []string{"Use mode octavia"}},
+		"an address that the only machine has": {name: "kubeadm-capo"},
+		"a load balancer": {name: "kubeadm-capo", sets: []string{"cluster.control_plane.replicas=3",
+			"cluster.openstack.api_server.mode=octavia"}},
+		"three machines elsewhere": {sets: []string{"cluster.control_plane.replicas=3"}},
 		"a registry without a login": {sets: []string{"git_auth_default.registry_hosts={r}",
 			"git_auth_default.password="}, want: []string{"images are pulled without credentials"}},
 	} {

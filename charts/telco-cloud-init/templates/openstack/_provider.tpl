@@ -59,4 +59,8 @@
 {{- if and (hasKey $cloud "verify") (not $cloud.verify) -}}
 {{- printf "clouds.yaml: the certificate of cloud %s is not verified (verify: false), here and in both clusters\n" .Values.cluster.openstack.cloud_name -}}
 {{- end -}}
+{{- $replicas := int .Values.cluster.control_plane.replicas -}}
+{{- if and (eq .Values.cluster.openstack.api_server.mode "floating-ip") (gt $replicas 1) (include "telco-cloud-init.usesOpenStack" (dict "root" . "name" "cluster")) -}}
+{{- printf "cluster.openstack.api_server.mode is floating-ip, with %d control-plane machines: if the machine with the address hangs, or one that still joins gets it, the API stays unreachable until you move the address. Use mode octavia\n" $replicas -}}
+{{- end -}}
 {{- end -}}
