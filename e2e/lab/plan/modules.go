@@ -77,6 +77,7 @@ func Etcd() golang.Module {
 // EtcdImage builds etcd, and what its image has besides it.
 func EtcdImage() golang.Module {
 	module := Etcd()
+	module.Apart = "etcdctl does not compile with the tablewriter of the others"
 	for _, name := range []string{"etcdctl", "etcdutl"} {
 		module.Binaries = append(module.Binaries, golang.Binary{Package: "go.etcd.io/etcd/" + name + "/v3", Name: name})
 	}
