@@ -63,7 +63,8 @@ type portRow struct {
 	Device   string `json:"device_id"`
 	Owner    string `json:"device_owner"`
 	FixedIPs []struct {
-		Subnet string `json:"subnet_id"`
+		Subnet  string `json:"subnet_id"`
+		Address string `json:"ip_address"`
 	} `json:"fixed_ips"`
 	SecurityGroups []string `json:"security_groups"`
 }
@@ -71,6 +72,13 @@ type portRow struct {
 type subnetRow struct {
 	row
 	Network string `json:"network_id"`
+	CIDR    string
+	Gateway string `json:"gateway_ip"`
+}
+
+type networkRow struct {
+	row
+	Shared bool
 }
 
 type floatingIPRow struct {
