@@ -163,8 +163,9 @@ func IsHealthChecks(component string) bool {
 	return component == HealthChecksComponent || strings.HasPrefix(component, HealthChecksComponent+"-")
 }
 
-// AddressDescription is the description of the floating IP that is made for a cluster's API server. It is set in the
-// request that makes it, which cannot set the tag: a run that is killed between the two requests leaves a proof.
+// AddressDescription is the description of the floating IP that is made for a cluster's API server, or of the port that
+// reserves its virtual address. It is set in the request that makes it, which cannot set the tag: a run that is killed
+// between the two requests leaves a proof.
 func AddressDescription(cloudName string) string { return addressPrefix + cloudName }
 
 // CloudNameOfAddress returns the CloudName in the description of an address. False means that it is not one of ours.

@@ -12,16 +12,28 @@ import (
 // Tag is the tag of the cluster's resources.
 func (c Cluster) Tag() string { return owned.Tag(c.resourceName()) }
 
-// AddressDescription is the description of the floating IP that is made for the cluster's API server.
+// AddressDescription is the description of the floating IP that is made for the cluster's API server, and of the port
+// that reserves its virtual address.
 func (c Cluster) AddressDescription() string { return owned.AddressDescription(c.resourceName()) }
 
-// OwnsAddress reports whether a floating IP was made by cluster-init for the cluster's API server: by its description,
-// or by its tag. Those that Cluster API's provider made have the tag too, and that provider's description.
-func (c Cluster) OwnsAddress(ip openstack.Resource) bool {
-	ours := ip.Description == c.AddressDescription() || slices.Contains(ip.Tags, c.Tag()) &&
-		!strings.HasPrefix(ip.Description, capoDescription)
-	return ours && c.claimedBy(ip) == ""
+// AddressName is the name of that port, for people.
+func (c Cluster) AddressName() string { return c.resourceName() + "-api-server" }
+
+// OwnsAddress reports whether a floating IP, or a port without device, was made by cluster-init for the cluster's API
+// server: by its description, or by its tag. Those that Cluster API's provider made have the tag too, and that
+// provider's description.
+func (c Cluster) OwnsAddress(r openstack.Resource) bool {
+	ours := r.Description == c.AddressDescription() || slices.Contains(r.Tags, c.Tag()) && !MadeByProvider(r)
+	return ours && c.claimedBy(r) == ""
 }
+
+// MadeByProvider reports whether Cluster API's provider made a resource, for whichever cluster.
+func MadeByProvider(r openstack.Resource) bool {
+	return strings.HasPrefix(r.Description, capoDescription)
+}
+
+// ClaimedBy returns the other cluster that a resource's marks name. Empty means that they name none.
+func (c Cluster) ClaimedBy(r openstack.Resource) string { return c.claimedBy(r) }
 
 // ProviderOwnsAddress reports whether Cluster API's provider made a floating IP for the cluster's API server.
 func (c Cluster) ProviderOwnsAddress(ip openstack.Resource) bool {

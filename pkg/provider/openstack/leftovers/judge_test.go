@@ -179,6 +179,14 @@ func TestJudge(t *testing.T) {
 				project.Resource(openstack.KindFloatingIP, "2",
 					project.Described("Created by cluster-init for the API server of cluster ns-a-b"))},
 			also: "floating-ip/1", left: "floating-ip/2", reason: "that of cluster ns-a-b"},
+		"the virtual address of the API server, before its tag, and one of the user's in the same network": {
+			more: resources{project.Resource(openstack.KindPort, "1", project.Uses(openstack.KindNetwork, "users"),
+				project.Described("Created by cluster-init for the API server of cluster ns-a")),
+				project.Resource(openstack.KindPort, "2", project.Uses(openstack.KindNetwork, "users"),
+					project.Described("Created by cluster-init for the API server of cluster ns-a-b")),
+				project.Resource(openstack.KindPort, "3", project.Uses(openstack.KindNetwork, "users")),
+				project.Resource(openstack.KindNetwork, "users")},
+			also: "port/1", left: "port/2", reason: "that of cluster ns-a-b"},
 		"the address of the API server, at the server of another cluster": {
 			more: resources{project.Resource(openstack.KindFloatingIP, "1",
 				project.Uses(openstack.KindPort, "b-cp-x-0"), project.Described("Created by cluster-init for the API server of cluster ns-a")),

@@ -138,10 +138,13 @@ func TestSurvey(t *testing.T) {
 	cloud := &project.Cloud{Resources: append(project.Cluster("a", false), project.Resource(openstack.KindPort, "p",
 		project.Tagged("ns-a-b")), project.Resource(openstack.KindVolume, "users"),
 		project.Resource(openstack.KindFloatingIP, "untagged",
-			project.Described("Created by cluster-init for the API server of cluster ns-c")))}
+			project.Described("Created by cluster-init for the API server of cluster ns-c")),
+		project.Resource(openstack.KindPort, "reserved",
+			project.Described("Created by cluster-init for the API server of cluster ns-d")))}
 	all, err := leftovers.Project{Cloud: cloud}.Survey(t.Context())
 	if want := []provider.Remains{{Cluster: "ns-a", Where: "openstack", Things: 8},
-		{Cluster: "ns-a-b", Where: "openstack", Things: 1}, {Cluster: "ns-c", Where: "openstack", Things: 1}}; !slices.Equal(all, want) || err != nil {
+		{Cluster: "ns-a-b", Where: "openstack", Things: 1}, {Cluster: "ns-c", Where: "openstack", Things: 1},
+		{Cluster: "ns-d", Where: "openstack", Things: 1}}; !slices.Equal(all, want) || err != nil {
 		t.Errorf("%v, %v", all, err)
 	}
 	broken := errors.New("no answer")

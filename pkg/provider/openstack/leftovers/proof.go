@@ -25,7 +25,8 @@ func (c Cluster) proves(r openstack.Resource) string {
 	switch {
 	case slices.Contains(r.Tags, owned.Tag(name)):
 		return "tag " + owned.Tag(name)
-	case r.Kind == openstack.KindFloatingIP && r.Description == owned.AddressDescription(name):
+	case (r.Kind == openstack.KindFloatingIP || r.Kind == openstack.KindPort) &&
+		r.Description == owned.AddressDescription(name):
 		return "description " + r.Description
 	// Descriptions of ports and trunks name the cluster without its namespace: it may be another cluster of this name.
 	case r.Description == capoDescription+name && r.Kind != openstack.KindPort && r.Kind != openstack.KindTrunk:
