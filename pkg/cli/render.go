@@ -106,7 +106,7 @@ func (o *renderOptions) run(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	if env.ManagesAddress() && env.ManagedAddress() == "" {
+	if env.LacksAddress() {
 		oneline.Fprintf(o.streams.Err,
 			"left out: the floating IP of the API server (apiServerFloatingIP), which up makes\n")
 	}

@@ -24,6 +24,8 @@ func TestWhoseAddressIsMade(t *testing.T) {
 		"one that is known":   {capo(t, "kubeadm-capo", nil, managed+"="+made), true},
 		"the user's own":      {capo(t, "kubeadm-capo", nil, api+"floating_ip=203.0.113.7"), false},
 		"a load balancer":     {capo(t, "kubeadm-capo", nil, api+"mode=octavia"), false},
+		"a virtual address":   {capo(t, "kubeadm-capo", nil, openstackCases()["kubeadm-capo.vip"].sets...), true},
+		"the user's address":  {capo(t, "kubeadm-capo", nil, openstackCases()["kubeadm-capo.fixed-ip"].sets...), false},
 		"on another provider": {load(t, environment.Options{Name: "kubeadm-capd"}), false},
 	} {
 		if got := tc.env.ManagesAddress(); got != tc.want {
@@ -73,6 +75,36 @@ func TestAClusterKeepsItsAddress(t *testing.T) {
 	fresh, _, err := env.Keep(environment.Objects{}, nil)
 	if err != nil || !fresh.ManagesAddress() || fresh.AddressWarning() != "" {
 		t.Errorf("a new cluster: %v", err)
+	}
+}
+
+// A virtual address is a value from the start. It counts as managed once it is known to be reserved, and a cluster that
+// was made without is not left to the provider.
+func TestAVirtualAddressIsReserved(t *testing.T) {
+	env := capo(t, "kubeadm-capo", nil, openstackCases()["kubeadm-capo.vip"].sets...)
+	if env.ManagedAddress() != "" || env.LacksAddress() || !env.ReservesAddress() {
+		t.Errorf("before: %q", env.ManagedAddress())
+	}
+	given, err := env.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reserved, err := env.WithManagedAddress("10.0.0.9")
+	if err != nil || reserved.ManagedAddress() != "10.0.0.9" || env.ManagedAddress() != "" {
+		t.Errorf("reserved: %v, %q", err, reserved.ManagedAddress())
+	}
+	if changes, err := reserved.Changes(given); err != nil || len(changes) > 0 {
+		t.Errorf("the cluster is given something else: %v, %v", changes, err)
+	}
+	if other, err := env.WithManagedAddress("10.0.0.8"); err != nil || other.ManagedAddress() != "" {
+		t.Errorf("another address: %v, %q", err, other.ManagedAddress())
+	}
+	kept, _, err := env.Keep(given, nil)
+	if err != nil || !kept.ManagesAddress() || kept.AddressWarning() != "" {
+		t.Errorf("a later run: %v, %q", err, kept.AddressWarning())
+	}
+	if plain := capo(t, "kubeadm-capo", nil); !plain.LacksAddress() || plain.ReservesAddress() {
+		t.Error("a floating IP that is not made yet is not lacking")
 	}
 }
 

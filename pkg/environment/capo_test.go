@@ -3,6 +3,7 @@ package environment_test
 import (
 	"encoding/base64"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,8 @@ func openstackCases() map[string]openstackCase {
 		at + "server_groups.control_plane=anti-affinity", at + "server_groups.worker=soft-anti-affinity",
 		at + "ssh_key_name=telco", "proxies.http_proxy=http://proxy:3128",
 		"cluster.registry_mirrors[0].host=registry.k8s.io", "cluster.registry_mirrors[0].url=http://mirror:5000"}
+	virtual := slices.Concat(existing, []string{at + "api_server.mode=vip", "cluster.control_plane.replicas=3",
+		at + "api_server.keepalived_image=registry.example.org/keepalived:2.2.7"})
 	return map[string]openstackCase{
 		"kubeadm-capo.plain": {name: "kubeadm-capo"},
 		"kubeadm-capo.address": {"kubeadm-capo", nil, []string{at + "api_server.managed_floating_ip=203.0.113.8",
@@ -82,6 +85,7 @@ func openstackCases() map[string]openstackCase {
 		"kubeadm-capo.machines": {"kubeadm-capo", map[string]string{"OPENSTACK_API_SERVER_FLOATING_IP": "203.0.113.7",
 			"OPENSTACK_DNS_NAMESERVERS": "1.1.1.1, 8.8.8.8"}, machines},
 		"kubeadm-capo.fixed-ip": {"kubeadm-capo", nil, existing},
+		"kubeadm-capo.vip":      {"kubeadm-capo", nil, virtual},
 		"kubeadm-capo.octavia": {"kubeadm-capo", map[string]string{"OPENSTACK_CLOUD_YAML_B64": encoded(appCloud),
 			"OPENSTACK_CLOUD_CACERT_B64": encoded(caCert), "OPENSTACK_EXTERNAL_NETWORK": networkA},
 			[]string{at + "api_server.mode=octavia", at + "api_server.allowed_cidrs={192.0.2.0/24}",
@@ -314,7 +318,7 @@ func TestBadInputForOpenStack(t *testing.T) {
 			at + "api_server.fixed_ip=10.6.0.9"}, "api_server.fixed_ip: An address"},
 		"a managed floating IP of a load balancer": {nil, []string{at + "api_server.mode=octavia",
 			at + "api_server.managed_floating_ip=203.0.113.8"}, "api_server/managed_floating_ip"},
-		"no such mode": {nil, []string{at + "api_server.mode=vip"},
+		"no such mode": {nil, []string{at + "api_server.mode=ipvs"},
 			"/cluster/openstack/api_server/mode"},
 		"CIDRs without a load balancer": {nil, []string{at + "api_server.allowed_cidrs={192.0.2.0/24}"},
 			"for mode octavia only"},
@@ -361,6 +365,7 @@ func TestOpenStackAccessor(t *testing.T) {
 	full := capo(t, "kubeadm-capo", nil, openstackCases()["kubeadm-capo.machines"].sets...)
 	fixed := capo(t, "kubeadm-capo", nil, append(openstackCases()["kubeadm-capo.fixed-ip"].sets,
 		"components.cinder-csi.enabled=management-only")...)
+	virtual := capo(t, "kubeadm-capo", nil, openstackCases()["kubeadm-capo.vip"].sets...)
 	balanced := capo(t, "rke2-capo", nil, at+"api_server.mode=octavia", at+"api_server.floating_ip=203.0.113.7",
 		at+"router=edge")
 	for name, test := range map[string]struct {
@@ -398,6 +403,13 @@ func TestOpenStackAccessor(t *testing.T) {
 			APIServer:    environment.OpenStackAPIServer{Mode: environment.APIServerFixedIP, FixedIP: "10.0.0.9"},
 			CinderCSI:    true,
 		}, environment.OpenStackResources{Servers: 1, Ports: 1, SecurityGroups: 2}, nil},
+		"virtual address": {virtual, environment.OpenStack{
+			Image:        "ubuntu-2404-kube-v1.36.4",
+			ControlPlane: environment.OpenStackMachines{Count: 3, Flavor: "m1.large"},
+			Workers:      environment.OpenStackMachines{Flavor: "m1.medium"},
+			Network:      environment.OpenStackNetwork{Network: networkA, Subnet: "machines"},
+			APIServer:    environment.OpenStackAPIServer{Mode: environment.APIServerVIP, FixedIP: "10.0.0.9"},
+		}, environment.OpenStackResources{Servers: 3, Ports: 4, SecurityGroups: 2}, nil},
 		"load balancer": {balanced, environment.OpenStack{
 			Image: "ubuntu-2404-kube-v1.36.4", ExternalNetwork: "public",
 			ControlPlane: environment.OpenStackMachines{Count: 1, Flavor: "m1.large"},

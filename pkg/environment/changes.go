@@ -51,6 +51,9 @@ func (e *Environment) Changes(given Objects) ([]Change, error) {
 		if changes[i].Key == "cluster.openstack.clouds_yaml_b64" && changes[i].TakesAway == "" {
 			changes[i].TakesAway = before.openstack.elsewhere(e.openstack)
 		}
+		if why := movesAddress(changes[i].Key); why != "" && e.keepsAddress() {
+			changes[i].TakesAway = why
+		}
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return compareKeys(a.Key, b.Key) })
 	return changes, nil

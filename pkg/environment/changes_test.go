@@ -125,6 +125,52 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// The address of an API server cannot change. The provider's webhook does not see all changes of what answers at it.
+func TestTheAddressOfTheAPIServerStays(t *testing.T) {
+	const api = "cluster.openstack.api_server."
+	virtual := openstackCases()["kubeadm-capo.vip"].sets
+	for name, tc := range map[string]struct {
+		before, after []string
+		takesAway     []string
+	}{
+		"another image of keepalived": {virtual, append(slices.Clone(virtual), api+"keepalived_image=other:1"), nil},
+		"another router number": {virtual, append(slices.Clone(virtual), api+"vrrp_router_id=7"),
+			[]string{api + "vrrp_router_id"}},
+		"another address": {virtual, append(slices.Clone(virtual), api+"fixed_ip=10.0.0.8"),
+			[]string{api + "fixed_ip"}},
+		"something of the user's in place of keepalived": {virtual, append(slices.Clone(virtual),
+			api+"mode=fixed-ip", api+"keepalived_image="), []string{api + "mode"}},
+		"a load balancer": {nil, []string{api + "mode=octavia"}, []string{api + "mode"}},
+	} {
+		given, err := capo(t, "kubeadm-capo", nil, tc.before...).Objects()
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes, err := capo(t, "kubeadm-capo", nil, tc.after...).Changes(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var takesAway []string
+		for _, c := range changes {
+			if c.TakesAway != "" {
+				takesAway = append(takesAway, c.Key)
+			}
+		}
+		if diff := cmp.Diff(tc.takesAway, takesAway); diff != "" || len(changes) == 0 {
+			t.Errorf("%s: takes away (-want +got):\n%s", name, diff)
+		}
+	}
+	// On Docker the value means nothing.
+	given, err := change(t, nil).Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, err := change(t, []string{api + "mode=octavia"}).Changes(given)
+	if err != nil || len(changes) != 1 || changes[0].TakesAway != "" {
+		t.Errorf("on Docker: %v, %v", changes, err)
+	}
+}
+
 func change(t *testing.T, sets []string) *environment.Environment {
 	t.Helper()
 	return load(t, environment.Options{Name: "kubeadm-capd", Sets: sets})

@@ -92,8 +92,9 @@ type Environment struct {
 	kept      keptValues               // values stored in the cluster, which override all others
 	git       gitValues                // and those of Git, with secrets
 
-	addressLeft bool // see LeaveAddress
-	sourceHosts bool // whether the hosts of the default login are from the source
+	addressLeft bool   // see LeaveAddress
+	reserved    string // see ManagedAddress
+	sourceHosts bool   // whether the hosts of the default login are from the source
 
 	// The places that values come from, each after those that it overrides.
 	files, valuesFiles []layer

@@ -111,6 +111,7 @@ var forms = map[string]string{
 	"cluster.openstack.node_cidr":         "10.6.0.0/24",
 	"cluster.openstack.dns_nameservers.0": "192.0.2.53", "cluster.openstack.api_server.floating_ip": "203.0.113.7",
 	"cluster.openstack.api_server.managed_floating_ip": "203.0.113.8",
+	"cluster.openstack.api_server.keepalived_image":    "registry.example.org/%s:1",
 	"cluster.openstack.api_server.fixed_ip":            "10.0.0.9", "cluster.openstack.api_server.allowed_cidrs.0": "192.0.2.0/24",
 	"proxies.http_proxy":  "http://u:%s@proxy.example.org:3128",
 	"proxies.https_proxy": "http://v:%s@proxy.example.org:3128", "proxies.no_proxy": "%s.example.org",

@@ -21,7 +21,7 @@ type OpenStack struct {
 	// RootVolume is the disk of each machine.
 	RootVolume OpenStackRootVolume
 	// ExternalNetwork, by id or by name, has the floating IPs and the router's gateway. It is empty only if the API
-	// server has a fixed IP. Then the cluster's network has no way out.
+	// server has a fixed IP or a virtual one. Then the cluster's network has no way out.
 	ExternalNetwork string
 	// Network is the one that machines are on.
 	Network OpenStackNetwork
@@ -76,18 +76,21 @@ const (
 	APIServerFixedIP = "fixed-ip"
 	// APIServerOctavia is a load balancer of Octavia.
 	APIServerOctavia = "octavia"
+	// APIServerVIP is a virtual address of the machines' subnet, which keepalived gives to one of the control-plane
+	// machines.
+	APIServerVIP = "vip"
 )
 
 // OpenStackAPIServer is how the API server is reached.
 type OpenStackAPIServer struct {
-	// Mode is APIServerFloatingIP, APIServerFixedIP or APIServerOctavia.
+	// Mode is APIServerFloatingIP, APIServerFixedIP, APIServerOctavia or APIServerVIP.
 	Mode string `json:"mode"`
 	// FloatingIP is the address of an existing floating IP. Empty means that one is created, unless Mode is
-	// APIServerFixedIP.
+	// APIServerFixedIP or APIServerVIP.
 	FloatingIP string `json:"floating_ip"`
 	// ManagedFloatingIP is the address of the floating IP that cluster-init has made, see ManagedAddress.
 	ManagedFloatingIP string `json:"managed_floating_ip"`
-	// FixedIP is given when Mode is APIServerFixedIP.
+	// FixedIP is given when Mode is APIServerFixedIP or APIServerVIP.
 	FixedIP string `json:"fixed_ip"`
 }
 
@@ -200,8 +203,8 @@ func (e *Environment) OpenStackServerGroups() []string {
 	return names
 }
 
-// Resources counts what is created when the cluster is built. Ports are those of the machines, of the router and of the
-// API server's load balancer. It does not count those that neutron adds for its DHCP agents.
+// Resources counts what is created when the cluster is built. Ports are those of the machines, of the router, of the
+// API server's load balancer and of its virtual address. It does not count those that neutron adds for its DHCP agents.
 func (o OpenStack) Resources() OpenStackResources {
 	servers := o.ControlPlane.Count + o.Workers.Count
 	for _, pool := range o.Pools {
@@ -225,10 +228,16 @@ func (o OpenStack) Resources() OpenStackResources {
 			}
 		}
 	}
-	if o.APIServer.Mode == APIServerOctavia {
+	switch o.APIServer.Mode {
+	case APIServerFixedIP:
+		return made
+	case APIServerVIP:
+		made.Ports++
+		return made
+	case APIServerOctavia:
 		made.LoadBalancers, made.Ports = 1, made.Ports+1
 	}
-	if o.APIServer.Mode != APIServerFixedIP && o.APIServer.FloatingIP == "" {
+	if o.APIServer.FloatingIP == "" {
 		made.FloatingIPs = 1
 	}
 	return made

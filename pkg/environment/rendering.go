@@ -21,7 +21,8 @@ type rendering struct {
 
 // namedTemplates are the chart's named templates that cluster-init reads, without the chart's prefix.
 func namedTemplates() []string {
-	return []string{"controllerNoProxy", "dockerConfig", "managesAddress", "needsDockerSocket", "warnings"}
+	return []string{"controllerNoProxy", "dockerConfig", "keepsAddress", "managesAddress", "needsDockerSocket",
+		"warnings"}
 }
 
 const namedFolder = "templates/named"

@@ -19,7 +19,7 @@ func (e *Environment) StoredWorkload(given Objects) (*Environment, error) {
 		return nil, fmt.Errorf("read the stored values of a workload cluster: %w", err)
 	}
 	stored := *e
-	stored.workload, stored.installed = true, false
+	stored.workload, stored.installed, stored.reserved = true, false, ""
 	stored.settle(last)
 	return &stored, nil
 }

@@ -43,28 +43,31 @@ components:
 `
 
 func scenarios() []scenario {
-	const at = "cluster.openstack."
+	const at, keepalived = "cluster.openstack.", "cluster.openstack.api_server.keepalived_image"
 	own := "git_repo_templates.own.auth."
 	return []scenario{
 		{"kubeadm-capd", "cluster: {openstack: {api_server: {mode: octavia}}}",
-			[]string{at + "api_server.fixed_ip", at + "api_server.managed_floating_ip", "cluster.docker_host",
+			[]string{at + "api_server.fixed_ip", at + "api_server.managed_floating_ip", keepalived, "cluster.docker_host",
 				"cluster.machines.users",
 				"cluster.machines.ntp", own + "secret", "git_auth_default.secret",
 				"cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
 		{"rke2-capd", "cluster: {kubernetes_version: v1.36.4+rke2r1}",
-			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.docker_socket",
+			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", keepalived, "cluster.docker_socket",
 				"cluster.machines.users", "cluster.machines.ntp", "cluster.kubernetes.encryption_at_rest",
 				own + "username", own + "password", "cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
 		{"kubeadm-capo", "components: {cinder-csi: {enabled: true}}",
 			[]string{at + "network", at + "subnet", at + "router", at + "api_server.fixed_ip",
-				at + "api_server.allowed_cidrs", "cluster.worker.flavor"}},
+				at + "api_server.allowed_cidrs", keepalived, "cluster.worker.flavor"}},
+		{"kubeadm-capo", "cluster: {openstack: {api_server: {mode: vip}}}",
+			[]string{at + "dns_nameservers", at + "api_server.floating_ip", at + "api_server.managed_floating_ip",
+				at + "api_server.allowed_cidrs"}},
 		{"rke2-capo", "{cluster: {kubernetes_version: v1.36.4+rke2r1, openstack: {api_server: {mode: fixed-ip}}}, " +
 			"components: {cinder-csi: {enabled: true}}}",
 			[]string{at + "dns_nameservers", at + "api_server.floating_ip", at + "api_server.managed_floating_ip",
-				at + "api_server.allowed_cidrs",
+				at + "api_server.allowed_cidrs", keepalived,
 				"cluster.machines.users", "cluster.kubernetes.encryption_at_rest"}},
 		{"kubeadm-capa", "cluster: {bootstrap_format: ignition}",
-			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.image",
+			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", keepalived, "cluster.image",
 				"cluster.worker.flavor", "cluster.workers.gpu.flavor"}},
 	}
 }

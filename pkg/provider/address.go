@@ -7,17 +7,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
-// AddressMaker is a provider in whose system cluster-init makes the address of the API server, before the machines.
-// Then the address outlives each of them.
+// AddressMaker is a provider in whose system cluster-init makes or reserves the address of the API server, before the
+// machines. Then the address outlives each of them.
 type AddressMaker interface {
-	// FindAddress finds the address that was made for the cluster of env, and changes nothing. It refuses an address
-	// that the cluster cannot use.
+	// FindAddress finds the address that was made or reserved for the cluster of env, and changes nothing. It refuses an
+	// address that the cluster cannot use.
 	FindAddress(ctx context.Context, env *environment.Environment) (Address, error)
-	// MakeAddress finds the address, or makes it. It can be run again at any time.
+	// MakeAddress finds the address, or makes or reserves it. It can be run again at any time.
 	MakeAddress(ctx context.Context, env *environment.Environment) (Address, error)
 	// MoveAddress gives the address to one of the control-plane machines joined, if none has it, or another machine of
 	// the cluster. joined are those that have a Node and stay. Nil means not known: then any that runs gets an address
-	// that none has. It returns the machine. Empty means that the address stays where it is.
+	// that none has. It returns the machine. Empty means that the address stays where it is, or that the machines move
+	// it themselves.
 	MoveAddress(ctx context.Context, env *environment.Environment, joined []string) (machine string, err error)
 }
 
@@ -32,7 +33,7 @@ type AddressDeleter interface {
 
 // Address is the address of a cluster's API server.
 type Address struct {
-	// Address is empty if none was made yet.
+	// Address is empty if none was made or reserved yet.
 	Address string
 	// Marked reports whether it carries all marks of its owner. Without, MakeAddress has not finished.
 	Marked bool
@@ -42,9 +43,9 @@ type Address struct {
 	Warnings []string
 }
 
-// WithAddress returns the environment with the address that was made for its API server, and makes none. It returns env
-// if there is no address yet, or if cluster-init makes none for this cluster. It reports an address that the cluster
-// can lose.
+// WithAddress returns the environment with the address that was made or reserved for its API server, and makes none. It
+// returns env if there is no address yet, or if cluster-init makes none for this cluster. It reports an address that
+// the cluster can lose.
 func WithAddress(ctx context.Context, p Provider, env *environment.Environment, report Reporter) (
 	*environment.Environment, error) {
 	found, err := findAddress(ctx, p, env, report)
@@ -77,7 +78,7 @@ func findAddress(ctx context.Context, p Provider, env *environment.Environment, 
 	return env.WithManagedAddress(found.Address)
 }
 
-// MakeAddress returns the environment with the address of its API server, which it makes if it does not exist.
+// MakeAddress returns the environment with the address of its API server, which it makes or reserves if need be.
 func MakeAddress(ctx context.Context, p Provider, env *environment.Environment, report Reporter) (
 	*environment.Environment, error) {
 	maker, can := p.(AddressMaker)

@@ -63,6 +63,6 @@ var differs = map[string]string{
 
 const (
 	externalAddress = "the seed's machines answer at an address that you reserve, with a service of their own. Here: " +
-		"cluster.openstack.api_server.mode floating-ip or octavia, or fixed-ip if you have something answer at it"
+		"cluster.openstack.api_server.mode vip, floating-ip or octavia, or fixed-ip if you have something answer at it"
 	storageClass = "the component cinder-csi makes a StorageClass cinder: make others in a component of your own"
 )

@@ -32,8 +32,8 @@ func (r releases) moveAddress(report pipeline.Reporter) func(context.Context, []
 	}
 }
 
-// address makes the address of the API server before anything refers to it, if the provider has such an address. It
-// outlives every machine.
+// address makes or reserves the address of the API server before anything refers to it, if the provider has such an
+// address. It outlives every machine.
 type address struct {
 	provider    provider.Provider
 	environment *environment.Environment
@@ -41,11 +41,16 @@ type address struct {
 }
 
 func (a address) does() (string, error) {
-	if !a.environment.ManagesAddress() {
+	of := a.environment.OpenStack()
+	switch {
+	case !a.environment.ManagesAddress():
 		return "make no address for the API server", nil
+	case a.environment.ReservesAddress():
+		return fmt.Sprintf("reserve the address %s for the API server in the network %s", of.APIServer.FixedIP,
+			of.Network.Network), nil
 	}
 	return fmt.Sprintf("make a floating IP for the API server in the external network %s",
-		a.environment.OpenStack().ExternalNetwork), nil
+		of.ExternalNetwork), nil
 }
 
 // check needs no answer of the cloud: the phase look has found the address if there is one.
@@ -54,7 +59,7 @@ func (a address) check(context.Context) (pipeline.Status, error) {
 	case !a.environment.ManagesAddress():
 		return nothingToDo("cluster-init makes no address for this cluster")
 	case a.environment.ManagedAddress() != "":
-		return nothingToDo("the API server has the floating IP " + a.environment.ManagedAddress())
+		return nothingToDo("the API server has the address " + a.environment.ManagedAddress())
 	}
 	return pipeline.Status{}, nil
 }

@@ -27,8 +27,11 @@ func (a addressed) FindAddress(context.Context, *environment.Environment) (provi
 	return a.there, a.err
 }
 
-func (a addressed) MakeAddress(_ context.Context, _ *environment.Environment) (provider.Address, error) {
+func (a addressed) MakeAddress(_ context.Context, env *environment.Environment) (provider.Address, error) {
 	*a.made = true
+	if env.ReservesAddress() {
+		return provider.Address{Address: env.OpenStack().APIServer.FixedIP, Marked: true}, a.err
+	}
 	return provider.Address{Address: "203.0.113.8", Marked: true}, a.err
 }
 
@@ -44,6 +47,12 @@ func onOpenStack(t *testing.T, sets ...string) *environment.Environment {
 		// {telco: {auth: {auth_url: "https://c"}}}
 		"OPENSTACK_CLOUD_YAML_B64": "Y2xvdWRzOiB7dGVsY286IHthdXRoOiB7YXV0aF91cmw6ICJodHRwczovL2MifX19Cg==",
 	}), Sets: sets})
+}
+
+func withVirtualAddress(t *testing.T) *environment.Environment {
+	t.Helper()
+	return onOpenStack(t, "cluster.openstack.network=machines", "cluster.openstack.api_server.mode=vip",
+		"cluster.openstack.api_server.fixed_ip=10.0.0.9", "cluster.openstack.api_server.keepalived_image=k")
 }
 
 // The look finds the address without making one; the phase makes it unless it was found. None is made for a cluster
@@ -63,7 +72,12 @@ func TestTheAddressIsMadeBeforeAnythingRefersToIt(t *testing.T) {
 		"the controllers'":  {onOpenStack(t), provider.Address{Foreign: true}, false, ""},
 		"the user's": {onOpenStack(t, "cluster.openstack.api_server.floating_ip=203.0.113.7"), there, false,
 			""},
-		"another provider's": {loaded(t, environment.Options{Name: "kubeadm-capd"}), there, false, ""},
+		"another provider's":             {loaded(t, environment.Options{Name: "kubeadm-capd"}), there, false, ""},
+		"a virtual one that nothing has": {withVirtualAddress(t), provider.Address{}, true, "10.0.0.9"},
+		"a virtual one without a tag": {withVirtualAddress(t), provider.Address{Address: "10.0.0.9"}, true,
+			"10.0.0.9"},
+		"a virtual one that is reserved": {withVirtualAddress(t), provider.Address{Address: "10.0.0.9", Marked: true},
+			false, "10.0.0.9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made := false
@@ -164,6 +178,10 @@ func TestAnAddressWithoutAMachineIsMoved(t *testing.T) {
 
 func TestTheDryRunNamesTheNetworkOfTheAddress(t *testing.T) {
 	if does, err := (address{environment: onOpenStack(t)}).does(); err != nil || !strings.Contains(does, "public") {
+		t.Errorf("%q, %v", does, err)
+	}
+	if does, err := (address{environment: withVirtualAddress(t)}).does(); err != nil ||
+		does != "reserve the address 10.0.0.9 for the API server in the network machines" {
 		t.Errorf("%q, %v", does, err)
 	}
 }

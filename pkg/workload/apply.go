@@ -81,10 +81,14 @@ func (c Cluster) Render(ctx context.Context, report pipeline.Reporter) ([]client
 	if err != nil {
 		return nil, err
 	}
-	if applied.ManagesAddress() && applied.ManagedAddress() == "" {
+	switch {
+	case applied.LacksAddress():
 		report.Warn("the API server of %s has no address yet: apply makes a floating IP. If Flux applies what is "+
 			"printed, the provider makes one, and deletes it with its machine: set cluster.openstack.api_server.floating_ip",
 			c.Key())
+	case applied.ManagesAddress() && applied.ManagedAddress() == "":
+		report.Warn("nothing reserves the address of the API server of %s yet: apply does. If Flux applies what is "+
+			"printed, make a port with the address %s first", c.Key(), applied.OpenStack().APIServer.FixedIP)
 	}
 	return c.render(ctx, applied)
 }

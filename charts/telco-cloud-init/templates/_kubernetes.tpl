@@ -1,4 +1,4 @@
-{{/* What cluster.kubernetes gives to the machines, as JSON: {KIND: {lists: {PATH: [...]}, fields: {PATH: value}}} with the kinds of
+{{/* What cluster.kubernetes and the provider's controlPlaneFiles give to the machines, as JSON: {KIND: {lists: {PATH: [...]}, fields: {PATH: value}}} with the kinds of
      telco-cloud-init.machineKinds and paths below their configuration. Only what is set is in it. Items of lists come after those of the definition. */}}
 {{- define "telco-cloud-init.kubernetesSettings" -}}
 {{- include (printf "telco-cloud-init.%sKubernetes" .Values.cluster.bootstrap_provider) . -}}
@@ -20,7 +20,8 @@
 {{- $volumes = append $volumes (dict "name" (printf "cluster-init-%d" $i) "hostPath" $folder.path "mountPath" $folder.path "readOnly" $folder.readOnly "pathType" "DirectoryOrCreate") -}}
 {{- end -}}
 {{- $_ := set $lists (printf "%s/apiServer/extraVolumes" $of) $volumes -}}
-{{- $_ := set $lists "files" (include "telco-cloud-init.apiServerFiles" (dict "root" . "files" $api.files) | fromJsonArray) -}}
+{{- $files := include "telco-cloud-init.apiServerFiles" (dict "root" . "files" $api.files) | fromJsonArray -}}
+{{- $_ := set $lists "files" (concat $files (include "telco-cloud-init.provider" (dict "root" . "template" "controlPlaneFiles" "context" .) | fromJsonArray)) -}}
 {{- $kubelet := include "telco-cloud-init.arguments" (dict "root" . "arguments" ($kubernetes.kubelet | default dict).extra_args) | fromJsonArray -}}
 {{- $workers := dict "joinConfiguration/nodeRegistration/kubeletExtraArgs" $kubelet -}}
 {{- range list "init" "join" -}}{{- $_ := set $lists (printf "%sConfiguration/nodeRegistration/kubeletExtraArgs" .) $kubelet -}}{{- end -}}

@@ -7,6 +7,7 @@
      variables        {NAME: value} as JSON, for the manifests of component .name of .root
      secret           name of the Secret with more variables, for component .name of .root; empty for none
      patches          {patches: [...]} as JSON, for component cluster
+     controlPlaneFiles  a JSON list of files that only control plane machines of kubeadm have
      hashed           {key: value} as JSON: more that is in the templates of machines
      flavor           {kind, spec} as JSON: the template of machines, and what makes .context their flavor; {} without flavors
      ignition         {files, commands, fields} as JSON: what kubeadm's machines need for Ignition, see machineFiles

@@ -14,6 +14,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/subnets"
 
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
@@ -106,14 +107,34 @@ func (i *inspection) subnet(ctx context.Context, network networks.Network) {
 		subnets.ExtractSubnets)
 	switch {
 	case !i.asked("subnets", err):
+		return
 	case i.needs.Subnet != "":
-		named(i, "subnet of network "+network.Name, i.needs.Subnet, "Set cluster.openstack.subnet to one of them.",
-			there,
-			func(s subnets.Subnet) (string, string) { return s.ID, s.Name })
+		if _, ok := named(i, "subnet of network "+network.Name, i.needs.Subnet, "Set cluster.openstack.subnet to one "+
+			"of them.", there, func(s subnets.Subnet) (string, string) { return s.ID, s.Name }); !ok {
+			return
+		}
 	case len(there) == 0:
 		i.problem("Create a subnet in it, or use another network.",
 			"network %q has no subnet that these credentials see",
 			network.Name)
+		return
+	}
+	i.virtualAddress(ctx, network)
+}
+
+// virtualAddress checks the address that the machines share. By Neutron's default policies, only the owner of a network
+// may choose addresses in it, and allow machines' ports another one than their own.
+func (i *inspection) virtualAddress(ctx context.Context, network networks.Network) {
+	if i.needs.CheckAddress == nil {
+		return
+	}
+	if i.foreign(network.ProjectID) {
+		i.warn("network %q is shared by another project: most clouds let nobody else reserve an address in it, or give "+
+			"one to several machines", network.Name)
+	}
+	if err := i.needs.CheckAddress(ctx); err != nil {
+		i.problems = append(i.problems, err)
+		i.unreachable = i.unreachable || fault.CodeOf(err) != fault.CloudLacks
 	}
 }
 

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -99,5 +100,64 @@ func TestAnAdministratorSeesOnlyTheProject(t *testing.T) {
 		!strings.Contains(err.Error(), `network "public" does not exist in project telco`) ||
 		!strings.Contains(err.Error(), `router "public" does not exist in project telco`) {
 		t.Errorf("network and router of another project: %v", err)
+	}
+}
+
+// The address that machines share is checked once their network is known, with all other problems.
+func TestTheVirtualAddressIsChecked(t *testing.T) {
+	inUse := fault.New(fault.CloudLacks, "address 10.0.0.9 is in use", "Use another one.")
+	for name, test := range map[string]struct {
+		change   func(*Needs, *standin.Cloud)
+		answer   error
+		checked  bool
+		problems []string
+		warning  string
+		later    bool // what comes after it is checked
+	}{
+		"it is free": {checked: true, later: true},
+		"it is in use, and the router is missing": {change: func(n *Needs, _ *standin.Cloud) { n.Router = "r" },
+			answer: inUse, checked: true, problems: []string{"10.0.0.9 is in use", `router "r" does not exist`},
+			later: true},
+		"the cloud does not answer": {answer: fault.Retryable(errors.New("no answer"), fault.CloudUnreachable, "Wait."),
+			checked: true, problems: []string{"no answer"}},
+		"no such network": {change: func(n *Needs, _ *standin.Cloud) { n.Network = "other" },
+			problems: []string{`network "other" does not exist`}, later: true},
+		"no such subnet": {change: func(n *Needs, _ *standin.Cloud) { n.Subnet = "other" },
+			problems: []string{`"other" does not exist`}, later: true},
+		"a shared network": {change: func(_ *Needs, s *standin.Cloud) {
+			s.Answers["GET /network/v2.0/networks"] = standin.OK(standin.Object{"networks": []standin.Object{{"id": "n",
+				"name": "public", "project_id": "another", "shared": true, "subnets": []string{"x"}}}})
+		}, checked: true, later: true, warning: `network "public" is shared by another project`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, needs, checked := standin.New(t, httptest.NewServer), someNeeds(), 0
+			needs.Network, needs.Resources.Networks = "public", 0
+			needs.CheckAddress = func(context.Context) error { checked++; return test.answer }
+			if test.change != nil {
+				test.change(&needs, s)
+			}
+			report, err := preflight(t, s, needs)
+			var problems []string
+			if err != nil {
+				problems = strings.Split(err.Error(), "\n")
+			}
+			if len(problems) != len(test.problems) || (checked > 0) != test.checked || checked > 1 {
+				t.Fatalf("checked %d times: %v", checked, err)
+			}
+			for n, part := range test.problems {
+				if !strings.Contains(problems[n], part) {
+					t.Errorf("%q does not say %q", problems[n], part)
+				}
+			}
+			if warned := strings.Join(report.Warnings, "\n"); !strings.Contains(warned, test.warning) ||
+				test.warning == "" && strings.Contains(warned, "shared") {
+				t.Errorf("warnings %q", warned)
+			}
+			if later := slices.ContainsFunc(s.Asked, func(asked string) bool {
+				return strings.Contains(asked, "quotas")
+			}); later != test.later {
+				t.Errorf("what comes after it is checked: %t", later)
+			}
+		})
 	}
 }

@@ -33,9 +33,12 @@ type Needs struct {
 	Network, Subnet, Router string
 	// FloatingIP is an existing address of the API server. It may be empty.
 	FloatingIP string
-	// AddressDescription is the description of the floating IP that is made for the API server. A run that was killed
-	// may have left it without the tag.
+	// AddressDescription is the description of the floating IP or the port that is made for the API server. A run that
+	// was killed may have left it without the tag.
 	AddressDescription string
+	// CheckAddress checks whether the API server can have its virtual address, once Network and Subnet are found. It is
+	// nil if it has none.
+	CheckAddress func(context.Context) error
 	// LoadBalancers and Volumes say whether the services for them are needed.
 	LoadBalancers, Volumes bool
 	// ServerGroups are the names of those that are made.

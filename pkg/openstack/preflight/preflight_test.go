@@ -322,6 +322,11 @@ func TestPreflightOfARunThatResumes(t *testing.T) {
 	if _, err := preflight(t, s, needs); err != nil {
 		t.Errorf("an address without its tag counts twice: %v", err)
 	}
+	s.Answers["GET /network/v2.0/ports"] = standin.OK(standin.Object{"ports": []standin.Object{
+		{"id": "p1", "description": "ours"}, {"id": "dhcp", "network_id": "n1"}, {"id": "p2", "description": ""}}})
+	if _, err := preflight(t, s, needs); err != nil {
+		t.Errorf("a reserved address without its tag counts twice: %v", err)
+	}
 	needs = someNeeds()
 	needs.Resources.Servers, needs.Image = 1, "deleted since"
 	report, err := preflight(t, s, needs)

@@ -112,7 +112,8 @@ func (i *inspection) presentNetworks(ctx context.Context) {
 	if some, err := all(ctx, ports.List(client, ports.ListOpts{ProjectID: project}), ports.ExtractPorts); i.asked(
 		"ports", err) {
 		for _, port := range some {
-			if onNetworks[port.NetworkID] || slices.Contains(port.Tags, tag) {
+			if onNetworks[port.NetworkID] || slices.Contains(port.Tags, tag) ||
+				port.Description != "" && port.Description == i.needs.AddressDescription {
 				i.has.ports++
 				i.has.portIDs = append(i.has.portIDs, port.ID)
 			}

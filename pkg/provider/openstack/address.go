@@ -27,8 +27,16 @@ type project interface {
 	Inventory(context.Context) (cloud.Inventory, error)
 }
 
-// FindAddress lists the project's floating IPs, and changes nothing.
+// FindAddress lists the project's floating IPs, or the ports with the virtual address, and changes nothing.
 func (p Provider) FindAddress(ctx context.Context, env *environment.Environment) (provider.Address, error) {
+	if env.ReservesAddress() {
+		r, err := p.reservation(ctx, env)
+		if err != nil {
+			return provider.Address{}, err
+		}
+		found, _, err := r.find(ctx)
+		return found, err
+	}
 	a, err := p.addresses(ctx, env)
 	if err != nil {
 		return provider.Address{}, err
@@ -37,8 +45,16 @@ func (p Provider) FindAddress(ctx context.Context, env *environment.Environment)
 	return found, err
 }
 
-// MakeAddress makes a floating IP in the external network, unless there is one that was made for the cluster.
+// MakeAddress makes a floating IP in the external network, or a port with the virtual address, unless there is one that
+// was made for the cluster.
 func (p Provider) MakeAddress(ctx context.Context, env *environment.Environment) (provider.Address, error) {
+	if env.ReservesAddress() {
+		r, err := p.reservation(ctx, env)
+		if err != nil {
+			return provider.Address{}, err
+		}
+		return r.make(ctx)
+	}
 	a, err := p.addresses(ctx, env)
 	if err != nil {
 		return provider.Address{}, err
@@ -48,9 +64,12 @@ func (p Provider) MakeAddress(ctx context.Context, env *environment.Environment)
 
 // MoveAddress associates the floating IP with the youngest control-plane machine of joined. Cluster API's provider
 // (v0.14.7) gives a floating IP without a port to the first machine that it reconciles: after up to ten minutes, or to
-// one that still has to join through it.
+// one that still has to join through it. A virtual address moves by itself.
 func (p Provider) MoveAddress(ctx context.Context, env *environment.Environment, joined []string) (machine string,
 	err error) {
+	if env.ReservesAddress() {
+		return "", nil
+	}
 	a, err := p.addresses(ctx, env)
 	if err != nil {
 		return "", err
@@ -58,8 +77,15 @@ func (p Provider) MoveAddress(ctx context.Context, env *environment.Environment,
 	return a.move(ctx, joined)
 }
 
-// CheckDeleteAddress logs in, and lists the project's floating IPs.
+// CheckDeleteAddress logs in, and lists the project's floating IPs, or the ports with the virtual address.
 func (p Provider) CheckDeleteAddress(ctx context.Context) error {
+	if p.environment.ReservesAddress() {
+		r, err := p.reservation(ctx, p.environment)
+		if err != nil {
+			return err
+		}
+		return r.checkDelete(ctx)
+	}
 	if p.environment.ManagedAddress() == "" {
 		return nil
 	}
@@ -73,8 +99,15 @@ func (p Provider) CheckDeleteAddress(ctx context.Context) error {
 	return nil
 }
 
-// DeleteAddress deletes the floating IPs that MakeAddress made for the cluster. A cluster that was given none has none.
+// DeleteAddress deletes what MakeAddress made for the cluster. A cluster that was given no floating IP has none.
 func (p Provider) DeleteAddress(ctx context.Context) ([]string, error) {
+	if p.environment.ReservesAddress() {
+		r, err := p.reservation(ctx, p.environment)
+		if err != nil {
+			return nil, err
+		}
+		return r.delete(ctx)
+	}
 	if p.environment.ManagedAddress() == "" {
 		return nil, nil
 	}
@@ -91,6 +124,20 @@ func (p Provider) addresses(ctx context.Context, env *environment.Environment) (
 		return addresses{}, err
 	}
 	return addresses{project: inventory.Project{Client: client}, network: env.OpenStack().ExternalNetwork,
-		given: env.ManagedAddress(), cluster: leftovers.Cluster{Namespace: env.ClusterNamespace(),
-			Name: env.ClusterName()}}, nil
+		given: env.ManagedAddress(), cluster: clusterOf(env)}, nil
+}
+
+func (p Provider) reservation(ctx context.Context, env *environment.Environment) (reservation, error) {
+	client, err := p.connect(ctx)
+	if err != nil {
+		return reservation{}, err
+	}
+	of := env.OpenStack()
+	return reservation{project: inventory.Project{Client: client}, projectID: client.ProjectID,
+		network: of.Network.Network, subnet: of.Network.Subnet, address: of.APIServer.FixedIP,
+		cluster: clusterOf(env)}, nil
+}
+
+func clusterOf(env *environment.Environment) leftovers.Cluster {
+	return leftovers.Cluster{Namespace: env.ClusterNamespace(), Name: env.ClusterName()}
 }

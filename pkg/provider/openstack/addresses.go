@@ -80,21 +80,8 @@ func (a addresses) externalNetwork(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", notAnswered("list the external networks", err)
 	}
-	var ids []string
-	for _, n := range all {
-		if n.ID == a.network {
-			return n.ID, nil
-		}
-		if n.Name == a.network {
-			ids = append(ids, n.ID)
-		}
-	}
-	if len(ids) == 1 {
-		return ids[0], nil
-	}
-	return "", fault.New(fault.CloudLacks, fmt.Sprintf("the cloud has %d external networks called %q", len(ids),
-		a.network),
-		"Set cluster.openstack.external_network to an ID that openstack network list --external prints.")
+	return only("external network", a.network,
+		"Set cluster.openstack.external_network to an ID that openstack network list --external prints.", all)
 }
 
 // make finds the floating IP, or makes one, and completes its marks.

@@ -141,6 +141,9 @@ func TestNeedsOfTheEnvironment(t *testing.T) {
 	pools.Pools = []preflight.Machines{{Count: 1, Flavor: "m1.small"},
 		{Count: 2, Flavor: "m1.gpu", Value: "cluster.workers.gpu.flavor"}}
 	pools.Resources.Servers, pools.Resources.Ports = 4, 5
+	virtual := few
+	virtual.Network = "net"
+	virtual.Resources = preflight.Resources{Servers: 1, Ports: 2, SecurityGroups: 2}
 	for name, test := range map[string]struct {
 		want preflight.Needs
 		sets []string
@@ -148,6 +151,8 @@ func TestNeedsOfTheEnvironment(t *testing.T) {
 		"pools": {pools, []string{"cluster.workers.gpu.replicas=2,cluster.workers.gpu.flavor=m1.gpu",
 			"cluster.workers.burst.replicas=null"}},
 		"as few as possible": {few, nil},
+		"a virtual address": {virtual, []string{"cluster.openstack.api_server.mode=vip,cluster.openstack.network=net",
+			"cluster.openstack.api_server.fixed_ip=10.0.0.9,cluster.openstack.api_server.keepalived_image=k"}},
 		"as many": {many,
 			[]string{"cluster.name=mine,cluster.namespace=ns,cluster.control_plane.replicas=3,cluster.worker.replicas=2,cluster.openstack.network=net,cluster.openstack.subnet=sub,cluster.openstack.router=rtr",
 				"cluster.openstack.api_server.mode=octavia,cluster.openstack.api_server.floating_ip=192.0.2.7,cluster.openstack.root_volume.size=30,cluster.openstack.root_volume.type=ssd,cluster.openstack.root_volume.availability_zone=nova",

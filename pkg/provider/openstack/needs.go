@@ -6,7 +6,6 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/openstack/preflight"
-	"github.com/cluster-init/cluster-init/pkg/provider/openstack/leftovers"
 )
 
 // needs translates the environment's requirements for its cloud into the adapter's type.
@@ -32,16 +31,15 @@ func needs(env *environment.Environment) preflight.Needs {
 		Image: of.Image, KeyPair: of.SSHKeyName,
 		RootVolume: preflight.RootVolume{GiB: of.RootVolume.SizeGiB, Type: of.RootVolume.Type,
 			Zone: of.RootVolume.AvailabilityZone},
-		ExternalNetwork: of.ExternalNetwork,
-		Network:         of.Network.Network,
-		Subnet:          of.Network.Subnet,
-		Router:          of.Network.Router,
-		FloatingIP:      of.APIServer.FloatingIP,
-		AddressDescription: leftovers.Cluster{Namespace: env.ClusterNamespace(),
-			Name: env.ClusterName()}.AddressDescription(),
-		LoadBalancers: octavia || of.LoadBalancers,
-		Volumes:       of.RootVolume.SizeGiB > 0 || of.CinderCSI,
-		ServerGroups:  env.OpenStackServerGroups(),
+		ExternalNetwork:    of.ExternalNetwork,
+		Network:            of.Network.Network,
+		Subnet:             of.Network.Subnet,
+		Router:             of.Network.Router,
+		FloatingIP:         of.APIServer.FloatingIP,
+		AddressDescription: clusterOf(env).AddressDescription(),
+		LoadBalancers:      octavia || of.LoadBalancers,
+		Volumes:            of.RootVolume.SizeGiB > 0 || of.CinderCSI,
+		ServerGroups:       env.OpenStackServerGroups(),
 		Resources: preflight.Resources{
 			Servers: made.Servers, ServerGroups: made.ServerGroups, Ports: made.Ports, Networks: made.Networks,
 			Subnets: made.Subnets,

@@ -55,7 +55,14 @@ func (p Provider) Preflight(ctx context.Context, report provider.Reporter) error
 	if err != nil {
 		return err
 	}
-	found, err := preflight.Run(ctx, client, needs(p.environment))
+	wanted := needs(p.environment)
+	if p.environment.ReservesAddress() {
+		wanted.CheckAddress = func(ctx context.Context) error {
+			_, err := p.FindAddress(ctx, p.environment)
+			return err
+		}
+	}
+	found, err := preflight.Run(ctx, client, wanted)
 	for _, note := range found.Notes {
 		report.Progress("cloud %s: %s", of.Name, note)
 	}

@@ -61,6 +61,8 @@
 {{- dict "patches" $patches | toJson -}}
 {{- end -}}
 
+{{- define "telco-cloud-init.capa.controlPlaneFiles" -}}[]{{- end -}}
+
 {{- define "telco-cloud-init.capa.hashed" -}}
 {{- dict "aws" (include "telco-cloud-init.awsMachine" .) | toJson -}}
 {{- end -}}

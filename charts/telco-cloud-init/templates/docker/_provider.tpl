@@ -32,6 +32,8 @@
 {{- dict "patches" $patches | toJson -}}
 {{- end -}}
 
+{{- define "telco-cloud-init.capd.controlPlaneFiles" -}}[]{{- end -}}
+
 {{- define "telco-cloud-init.capd.hashed" -}}{}{{- end -}}
 
 {{- define "telco-cloud-init.capd.ignition" -}}

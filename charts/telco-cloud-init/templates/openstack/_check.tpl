@@ -40,12 +40,15 @@
 {{- printf "values/invalid: cluster.openstack.%s is empty\nhint: set %s, or cluster.openstack.%s, to an id or a name of your cloud: `openstack %s list` prints them\n" $key (get $variables $key) $key (splitList "_" $key | last) -}}
 {{- end -}}
 {{- end -}}
-{{- if and (not $openstack.external_network) (ne $api.mode "fixed-ip") -}}
+{{- $inside := has $api.mode (list "fixed-ip" "vip") -}}
+{{- if and (not $openstack.external_network) (not $inside) -}}
 {{- printf "values/invalid: cluster.openstack.external_network is empty, but api_server.mode is %s\nhint: set OPENSTACK_EXTERNAL_NETWORK to an id or a name that `openstack network list --external` prints, or use mode fixed-ip\n" $api.mode -}}
 {{- end -}}
-{{- if and (eq $api.mode "fixed-ip") (not $api.fixed_ip) -}}
-{{- "values/invalid: cluster.openstack.api_server.mode is fixed-ip, but fixed_ip is empty\nhint: give the address in the machines' network that you have something answer at, for example a load balancer of your own\n" -}}
+{{- if and $inside (not $api.fixed_ip) -}}
+{{- $address := ternary "a free address of the machines' subnet" "the address in the machines' network that you have something answer at, for example a load balancer of your own" (eq $api.mode "vip") -}}
+{{- printf "values/invalid: cluster.openstack.api_server.mode is %s, but fixed_ip is empty\nhint: give %s\n" $api.mode $address -}}
 {{- end -}}
+{{- if eq $api.mode "vip" -}}{{- include "telco-cloud-init.checkVirtualAddress" . -}}{{- end -}}
 {{- if and $openstack.network (include "telco-cloud-init.openstackNameservers" .) -}}
 {{- "values/invalid: cluster.openstack.dns_nameservers are given, but network is too: a subnet that is there already has its own\nhint: leave one of them empty\n" -}}
 {{- end -}}

@@ -31,7 +31,7 @@
 {{- if ternary $openstack.server_groups.worker $openstack.server_groups.control_plane $workers -}}
 {{- $_ := set $spec "serverGroup" (dict "filter" (dict "name" (printf "%s-%s" (include "telco-cloud-init.openstackCluster" .root) .role))) -}}
 {{- end -}}
-{{- if and (eq $openstack.api_server.mode "fixed-ip") (not $workers) -}}
+{{- if and (has $openstack.api_server.mode (list "fixed-ip" "vip")) (not $workers) -}}
 {{- /* Neutron drops packets with an address that is not the port's own. */ -}}
 {{- $_ := set $spec "ports" (list (dict "allowedAddressPairs" (list (dict "ipAddress" $openstack.api_server.fixed_ip)))) -}}
 {{- end -}}

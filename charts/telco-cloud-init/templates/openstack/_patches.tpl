@@ -53,7 +53,7 @@
 {{- $_ := set $spec "managedSubnets" (list $subnet) -}}
 {{- end -}}
 {{- with $openstack.router -}}{{- $_ := set $spec "router" (include "telco-cloud-init.openstackParam" . | fromJson) -}}{{- end -}}
-{{- if eq $api.mode "fixed-ip" -}}
+{{- if has $api.mode (list "fixed-ip" "vip") -}}
 {{- $_ := set $spec "disableAPIServerFloatingIP" true -}}
 {{- $_ := set $spec "apiServerFixedIP" $api.fixed_ip -}}
 {{- else -}}
@@ -72,6 +72,9 @@
 {{- $rule := dict "name" "RKE2 registration" "description" "RKE2 registration" "direction" "ingress" "etherType" "IPv4" "protocol" "tcp" "portRangeMin" 9345 "portRangeMax" 9345 -}}
 {{- if not $endpoint -}}{{- $_ := set $rule "remoteManagedGroups" (list "controlplane" "worker") -}}{{- end -}}
 {{- $_ := set $groups "controlPlaneNodesSecurityGroupRules" (list $rule) -}}
+{{- else if and (eq $api.mode "vip") (not $openstack.security_groups.allow_all_in_cluster_traffic) -}}
+{{- $rule := dict "name" "VRRP" "description" "VRRP" "direction" "ingress" "etherType" "IPv4" "protocol" "112" "remoteManagedGroups" (list "controlplane") -}}
+{{- $_ := set $groups "controlPlaneNodesSecurityGroupRules" (list $rule) -}}
 {{- end -}}
 {{- $_ := set $spec "managedSecurityGroups" $groups -}}
 {{- $operations := list -}}
@@ -87,10 +90,15 @@
 {{- $api.floating_ip | default $api.managed_floating_ip -}}
 {{- end -}}
 
-{{/* Whether cluster-init makes the floating IP of the API server; empty means that it does not. */}}
+{{/* Whether the address of the API server is what the values of OpenStack say; empty means that they mean nothing. */}}
+{{- define "telco-cloud-init.keepsAddress" -}}
+{{- include "telco-cloud-init.usesOpenStack" (dict "root" . "name" "cluster") -}}
+{{- end -}}
+
+{{/* Whether cluster-init makes the floating IP of the API server, or reserves its virtual address; empty means neither. */}}
 {{- define "telco-cloud-init.managesAddress" -}}
 {{- $api := .Values.cluster.openstack.api_server -}}
-{{- if and (eq $api.mode "floating-ip") (not $api.floating_ip) -}}
+{{- if or (eq $api.mode "vip") (and (eq $api.mode "floating-ip") (not $api.floating_ip)) -}}
 {{- include "telco-cloud-init.usesOpenStack" (dict "root" . "name" "cluster") -}}
 {{- end -}}
 {{- end -}}
