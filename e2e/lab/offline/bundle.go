@@ -143,6 +143,13 @@ func (b *builder) pulled(ctx context.Context) ([]part, error) {
 		made.entry.Load = bundle.LoadRegistry
 		parts = append(parts, made)
 	}
+	if plan.UsesKeepalived(b.Environments) {
+		made, err := b.keepalivedImage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, made)
+	}
 	balancer, err := b.loadBalancer(ctx)
 	return append(parts, balancer), err
 }

@@ -35,14 +35,7 @@ func (b *builder) openstackMachine(ctx context.Context, repository string, base 
 		if err != nil {
 			return nil, err
 		}
-		different, err := image.Difference(below.Archive, rootfs.Archive)
-		if err != nil {
-			return nil, err
-		}
-		packages, err := image.WriteRootLayer(work, rootfs.Archive, func(name string) bool {
-			return !different[name] ||
-				node.Unwanted(name)
-		})
+		packages, err := differenceLayer(work, below, rootfs)
 		if err != nil {
 			return nil, err
 		}

@@ -56,8 +56,12 @@ func (b *builder) compile(ctx context.Context) error {
 
 // rootfses are the root file systems below the images of the bundle.
 func (b *builder) rootfses() []debian.Rootfs {
+	all := []debian.Rootfs{baseSystem()}
 	if plan.Uses(b.Environments, plan.OpenStack) {
-		return []debian.Rootfs{baseSystem(), serverSystem()}
+		all = append(all, serverSystem())
 	}
-	return []debian.Rootfs{baseSystem()}
+	if plan.UsesKeepalived(b.Environments) {
+		all = append(all, keepalivedSystem())
+	}
+	return all
 }

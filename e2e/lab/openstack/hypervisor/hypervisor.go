@@ -50,7 +50,7 @@ type engine interface {
 	MakeNetwork(ctx context.Context, network Network) error
 	// RemoveNetwork disconnects what is not of this cloud and removes the network.
 	RemoveNetwork(ctx context.Context, id string) error
-	// Wire makes the registries and the floating addresses reachable that are named, and no other.
+	// Wire makes the registries and the addresses reachable that are named, and no other.
 	Wire(ctx context.Context, wires Wires) error
 }
 

@@ -26,6 +26,7 @@ type Port struct {
 	ID, Network string
 	Device      string       // identifier of the server
 	Addresses   []netip.Addr // fixed addresses, of version 4
+	Shared      []netip.Addr // addresses of version 4 that it may have besides: allowed address pairs
 }
 
 // Network is a neutron network with its first subnet of version 4: a docker network has no more.
@@ -92,6 +93,8 @@ type Wires struct {
 	Taken map[string][]netip.Addr
 	// Machines are the process identifiers of those that run, each with its floating addresses, or none.
 	Machines map[int][]Floating
+	// Shared are addresses of networks that machines give to each other.
+	Shared []netip.Addr
 }
 
 // links returns the places of a server, in the order of the networks' identifiers.
@@ -136,6 +139,18 @@ func (s State) floating(server string) []Floating {
 		}
 	}
 	return found
+}
+
+// shared returns the addresses that ports of servers may have besides their own, each once.
+func (s State) shared() []netip.Addr {
+	var all []netip.Addr
+	for _, port := range s.Ports {
+		if s.server(port.Device) != nil {
+			all = append(all, port.Shared...)
+		}
+	}
+	slices.SortFunc(all, netip.Addr.Compare)
+	return slices.Compact(all)
 }
 
 // taken returns the addresses that neutron has given away in each network.

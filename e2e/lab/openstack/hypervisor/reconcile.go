@@ -179,7 +179,8 @@ func (b *Bridge) removeNetwork(ctx context.Context, network string) error {
 func (b *Bridge) wire(ctx context.Context, state State, world World) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
-	wires := Wires{Networks: world.Networks, Taken: state.taken(), Machines: map[int][]Floating{}}
+	wires := Wires{Networks: world.Networks, Taken: state.taken(), Machines: map[int][]Floating{},
+		Shared: state.shared()}
 	for _, container := range world.Containers {
 		if container.Running() && container.PID != 0 {
 			wires.Machines[container.PID] = state.floating(container.Server)

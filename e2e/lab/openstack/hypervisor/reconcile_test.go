@@ -203,6 +203,31 @@ func TestFloatingAddressesFollowTheirPorts(t *testing.T) {
 	}
 }
 
+// An address that servers share is reached as long as there is one that may have it.
+func TestSharedAddressesAreReached(t *testing.T) {
+	b := newBench("a", "b")
+	shared := netip.MustParseAddr("10.0.0.9")
+	for i := range b.cloud.state.Ports {
+		b.cloud.state.Ports[i].Shared = []netip.Addr{shared}
+	}
+	b.cloud.state.Ports = append(b.cloud.state.Ports, Port{ID: "p-x", Network: "n1", Device: "another",
+		Shared: []netip.Addr{netip.MustParseAddr("10.0.0.8")}})
+	b.look(t)
+	if got := b.engine.wires.Shared; !slices.Equal(got, []netip.Addr{shared}) {
+		t.Errorf("reached are %v", got)
+	}
+	b.vanish()
+	b.look(t)
+	if got := b.engine.wires.Shared; !slices.Equal(got, []netip.Addr{shared}) {
+		t.Errorf("with one server less reached are %v", got)
+	}
+	b.cloud.state.Ports[0].Shared = nil
+	b.look(t)
+	if got := b.engine.wires.Shared; len(got) > 0 {
+		t.Errorf("without any reached are %v", got)
+	}
+}
+
 func TestCleanAsksNoCloud(t *testing.T) {
 	b := newBench("a", "b")
 	b.look(t)

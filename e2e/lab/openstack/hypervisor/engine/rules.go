@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor"
 )
 
 // chain is docker's own for the user's rules. They come before those that keep docker's networks apart.
@@ -19,9 +19,9 @@ const chain = "DOCKER-USER"
 var commented = regexp.MustCompile(`--comment "?([^ "]+)"?`)
 
 // setRules accepts what a cloud's router would let through: what machines send out of their networks, what comes to a
-// floating address, and the answers to both. Each rule carries a comment that tells the cloud and the rule, by which it
-// is found again; all others are left alone.
-func (e Engine) setRules(ctx context.Context, hasNetworks bool, floating []hypervisor.Floating) error {
+// floating or a shared address, and the answers to both. Each rule carries a comment that tells the cloud and the rule,
+// by which it is found again; all others are left alone.
+func (e Engine) setRules(ctx context.Context, hasNetworks bool, reached []netip.Addr) error {
 	out, err := iptables(ctx, "-S", chain)
 	if err != nil {
 		return err
@@ -31,8 +31,8 @@ func (e Engine) setRules(ctx context.Context, hasNetworks bool, floating []hyper
 	if hasNetworks {
 		want = []string{"out", "answers-out", "answers-in"}
 	}
-	for _, one := range floating {
-		want = append(want, one.Address.String())
+	for _, address := range reached {
+		want = append(want, address.String())
 	}
 	var failed []error
 	for _, rule := range have {
@@ -67,7 +67,7 @@ func (e Engine) comment(rule string) string {
 	return fmt.Sprintf("%s=%s#%s", cloudLabel, e.Cloud, rule)
 }
 
-// rule returns what makes a rule: one of the three for all networks, or the one for a floating address.
+// rule returns what makes a rule: one of the three for all networks, or the one for an address.
 func (e Engine) rule(name string) []string {
 	established := []string{"-m", "conntrack", "--ctstate", "RELATED,ESTABLISHED"}
 	all := bridgePrefix + "+"

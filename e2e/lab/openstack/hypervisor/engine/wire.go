@@ -23,14 +23,18 @@ const (
 
 // Wire connects the registries to the cloud's networks, and leads the floating addresses to their machines: each is an
 // address of its machine's loopback device, with a route to it on this machine, which is every docker network's router.
+// Shared addresses are let through, as where a network of the cloud is routed: the machines answer for them.
 func (e Engine) Wire(ctx context.Context, wires hypervisor.Wires) error {
 	failed := []error{connectRegistries(ctx, wires.Networks, wires.Taken)}
 	var all []hypervisor.Floating
+	reached := slices.Clone(wires.Shared)
 	for pid, floating := range wires.Machines {
 		failed = append(failed, setAddresses(ctx, pid, floating))
-		all = append(all, floating...)
+		for _, one := range floating {
+			all, reached = append(all, one), append(reached, one.Address)
+		}
 	}
-	failed = append(failed, setRoutes(ctx, wires.Networks, all), e.setRules(ctx, len(wires.Networks) > 0, all))
+	failed = append(failed, setRoutes(ctx, wires.Networks, all), e.setRules(ctx, len(wires.Networks) > 0, reached))
 	return errors.Join(failed...)
 }
 

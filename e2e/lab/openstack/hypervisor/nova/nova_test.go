@@ -89,8 +89,9 @@ func TestState(t *testing.T) {
 	a := answers{
 		"servers/detail": `{"servers":[{"id":"s","name":"one","status":"ACTIVE","image":{"id":"i"}},
 			{"id":"b","name":"two","status":"BUILD","image":"","os-extended-volumes:volumes_attached":[{"id":"v"},{"id":"w"}]}]}`,
-		"subnets":     `{"subnets":[{"id":"1","network_id":"n","cidr":"10.6.0.0/24","gateway_ip":"10.6.0.1"},{"id":"2","network_id":"n","cidr":"10.7.0.0/24"},{"id":"3","network_id":"m","cidr":"10.8.0.0/24","gateway_ip":null}]}`,
-		"ports":       `{"ports":[{"id":"p","network_id":"n","device_id":"s","fixed_ips":[{"ip_address":"fd00::5"},{"ip_address":"10.6.0.5"}]}]}`,
+		"subnets": `{"subnets":[{"id":"1","network_id":"n","cidr":"10.6.0.0/24","gateway_ip":"10.6.0.1"},{"id":"2","network_id":"n","cidr":"10.7.0.0/24"},{"id":"3","network_id":"m","cidr":"10.8.0.0/24","gateway_ip":null}]}`,
+		"ports": `{"ports":[{"id":"p","network_id":"n","device_id":"s","fixed_ips":[{"ip_address":"fd00::5"},{"ip_address":"10.6.0.5"}],
+			"allowed_address_pairs":[{"ip_address":"10.6.0.9","mac_address":"fa:16:3e:00:00:01"},{"ip_address":"10.9.0.0/16"}]}]}`,
 		"floatingips": `{"floatingips":[{"floating_ip_address":"203.0.113.7","fixed_ip_address":"10.6.0.5","port_id":"p"},{"floating_ip_address":"203.0.113.8","fixed_ip_address":null,"port_id":null}]}`,
 	}
 	state, err := a.cloud(t).State(t.Context())
@@ -98,7 +99,7 @@ func TestState(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "[{s one ACTIVE i } {b two BUILD  v}] [{n 10.6.0.0/24 10.6.0.1} {m 10.8.0.0/24 invalid IP}] " +
-		"[{p n s [10.6.0.5]}] [{203.0.113.7 10.6.0.5 p}]"
+		"[{p n s [10.6.0.5] [10.6.0.9]}] [{203.0.113.7 10.6.0.5 p}]"
 	if got := fmt.Sprint(state.Servers, state.Networks, state.Ports, state.Floating); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -95,6 +95,12 @@ func (c *Cloud) ports(ctx context.Context) ([]hypervisor.Port, error) {
 				one.Addresses = append(one.Addresses, address)
 			}
 		}
+		for _, pair := range port.AllowedAddressPairs {
+			// a range has no address of its own
+			if address, err := netip.ParseAddr(pair.IPAddress); err == nil && address.Is4() {
+				one.Shared = append(one.Shared, address)
+			}
+		}
 		found = append(found, one)
 	}
 	return found, nil
