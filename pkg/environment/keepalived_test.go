@@ -1,7 +1,6 @@
 package environment_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
@@ -140,23 +141,13 @@ func TestKeepalivedChecksTheMachinesOwnAPIServer(t *testing.T) {
 // The Pod has no rights but those that keepalived needs, and no text of the files is a template to cloud-init or Flux.
 func TestKeepalivedIsAStaticPod(t *testing.T) {
 	files := controlPlaneFiles(t, virtualAddress("cluster.openstack.api_server.vrrp_router_id=77")...)
-	var pod struct {
-		Spec struct {
-			HostNetwork bool
-			Containers  []struct {
-				Image           string
-				Command         []string
-				SecurityContext struct{ Capabilities struct{ Add, Drop []string } }
-				VolumeMounts    []struct{ ReadOnly bool }
-			}
-		}
-	}
-	if err := json.Unmarshal([]byte(files["/etc/kubernetes/manifests/keepalived.yaml"]), &pod); err != nil {
+	var pod corev1.Pod
+	if err := yaml.UnmarshalStrict([]byte(files["/etc/kubernetes/manifests/keepalived.yaml"]), &pod); err != nil {
 		t.Fatal(err)
 	}
 	container := pod.Spec.Containers[0]
 	if !pod.Spec.HostNetwork || container.Image != "registry.example.org/keepalived:2.2.7" ||
-		!slices.Equal(container.SecurityContext.Capabilities.Drop, []string{"ALL"}) ||
+		!slices.Equal(container.SecurityContext.Capabilities.Drop, []corev1.Capability{"ALL"}) ||
 		slices.Contains(container.SecurityContext.Capabilities.Add, "SYS_ADMIN") ||
 		!slices.Equal(container.Command, []string{"/bin/sh", keepalivedFolder + "start", "/proc/net/route"}) ||
 		!container.VolumeMounts[0].ReadOnly {
