@@ -61,6 +61,6 @@
 {{- end -}}
 {{- $replicas := int .Values.cluster.control_plane.replicas -}}
 {{- if and (eq .Values.cluster.openstack.api_server.mode "floating-ip") (gt $replicas 1) (include "telco-cloud-init.usesOpenStack" (dict "root" . "name" "cluster")) -}}
-{{- printf "cluster.openstack.api_server.mode is floating-ip, with %d control-plane machines: if the machine with the address hangs, or one that still joins gets it, the API stays unreachable until you move the address. Use mode octavia\n" $replicas -}}
+{{- printf "cluster.openstack.api_server.mode is floating-ip, with %d control-plane machines: if the machine with the address hangs, or one that still joins gets it, the API stays unreachable until you move the address. Use mode octavia or vip\n" $replicas -}}
 {{- end -}}
 {{- end -}}
