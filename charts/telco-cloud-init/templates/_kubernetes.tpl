@@ -1,5 +1,6 @@
-{{/* What cluster.kubernetes and the provider's controlPlaneFiles give to the machines, as JSON: {KIND: {lists: {PATH: [...]}, fields: {PATH: value}}} with the kinds of
-     telco-cloud-init.machineKinds and paths below their configuration. Only what is set is in it. Items of lists come after those of the definition. */}}
+{{/* What cluster.kubernetes and the provider's controlPlaneFiles give to the machines, as JSON: {KIND: {lists: {PATH: [...]}, fields: {PATH: value}}} with
+     the kinds of telco-cloud-init.machineKinds and paths below their configuration. Only what is set is in it. Items of lists come after those of the
+     definition. */}}
 {{- define "telco-cloud-init.kubernetesSettings" -}}
 {{- include (printf "telco-cloud-init.%sKubernetes" .Values.cluster.bootstrap_provider) . -}}
 {{- end -}}

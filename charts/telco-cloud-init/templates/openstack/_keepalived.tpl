@@ -1,5 +1,5 @@
-{{/* keepalived, for mode vip: a static Pod of each control plane machine. One of the machines whose API server is ready has the address; all are equal,
-     so that a machine that comes back takes it from none. */}}
+{{/* keepalived, for mode vip: a static Pod of each control plane machine. One of the machines whose API server is ready has the address. All are equal,
+     so that a machine that comes back does not take it away. */}}
 
 {{- define "telco-cloud-init.keepalivedFolder" -}}/etc/cluster-init.io/keepalived{{- end -}}
 
@@ -20,7 +20,7 @@
 {{- end -}}
 
 {{/* Starts keepalived at the interface that the kernel would reach the address through: the longest prefix. The kernel lists the better of two equal
-     routes first, and addresses in the byte order of the machine. */}}
+     routes first, and addresses in the byte order of amd64 and arm64, from the last number to the first. */}}
 {{- define "telco-cloud-init.keepalivedStart" -}}
 {{- $address := .Values.cluster.openstack.api_server.fixed_ip -}}
 {{- $bytes := list -}}
