@@ -50,8 +50,8 @@ func TestTheContentHasTheSameNames(t *testing.T) {
 		owned.ClusterLabel, owned.ComponentLabel, owned.PoolLabel, owned.Marker("${CLUSTER_NAME}"), owned.Tag("${OPENSTACK_CLUSTER}"),
 		// Hashes that have a Deployment roll out when credentials or proxies change; no code reads them.
 		"cluster-init.io/credentials", "cluster-init.io/proxies",
-		"/etc/cluster-init.io/trusted-cas.pem", // a file of machines
-		"cluster-init.io/v1alpha1",             // of machineadm.cluster-init.io, the API of pkg/machineadm
+		"/etc/cluster-init.io/trusted-cas.pem", "/etc/cluster-init.io/keepalived", // files of machines
+		"cluster-init.io/v1alpha1", // of machineadm.cluster-init.io, the API of pkg/machineadm
 	}
 	ours := regexp.MustCompile(`[a-z/]*cluster-init(\.io/|:cluster=)[^\s"']*`)
 	found := map[string]bool{}

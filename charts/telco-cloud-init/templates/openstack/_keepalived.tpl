@@ -1,7 +1,9 @@
 {{/* keepalived, for mode vip: a static Pod of each control plane machine. One of the machines whose API server is ready has the address. All are equal,
      so that a machine that comes back does not take it away. */}}
 
-{{- define "telco-cloud-init.keepalivedFolder" -}}/etc/cluster-init.io/keepalived{{- end -}}
+{{- define "telco-cloud-init.keepalivedFolder" -}}
+{{- "/etc/cluster-init.io/keepalived" -}}
+{{- end -}}
 
 {{- define "telco-cloud-init.keepalivedManifest" -}}/etc/kubernetes/manifests/keepalived.yaml{{- end -}}
 
