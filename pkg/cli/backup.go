@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ type backupOptions struct {
 	to         string
 	kubeconfig string
 	etcd       bool
+	keep       int
 	streams    Streams
 }
 
@@ -50,8 +52,13 @@ out a workload cluster, it writes the rest, names what is missing, and ends with
 
 The backup holds the cluster's private keys. With --recipient it is one encrypted file, and nothing
 of it is ever on the disk unencrypted. backup refuses a cluster that is paused or in the middle of
-a move.`,
-		Example: `  cluster-init backup kubeadm-capo --output-dir /mnt/safe --recipient age1...
+a move.
+
+With --keep N it then removes the oldest backups of this cluster in --output-dir, until N are left.
+It removes none if the new one leaves out something, and nothing that it does not know to be a
+backup of this cluster. An encrypted backup is known by its name only: give each cluster a folder
+of its own.`,
+		Example: `  cluster-init backup kubeadm-capo --output-dir /mnt/safe --recipient age1... --keep 14
   cluster-init backup kubeadm-capo --kubeconfig FILE -o json`,
 		Args: exactlyOne("ENVIRONMENT"),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
@@ -62,6 +69,8 @@ a move.`,
 	o.recipients.flags(f)
 	f.StringVar(&o.to, "output-dir", "", "folder for the backup (default: the state folder of the cluster)")
 	f.BoolVar(&o.etcd, "etcd", false, "also save a snapshot of etcd, read through one of its Pods")
+	f.IntVar(&o.keep, "keep", 0, "remove the oldest backups of this cluster in --output-dir until this many are left; "+
+		"0 removes none")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "",
 		"kubeconfig of the management cluster (default: the one in the state folder)")
 	return c
@@ -81,7 +90,7 @@ func (o *backupOptions) run(ctx context.Context, name string) error {
 		sink.begin(run.Environment)
 		kept, err := run.Backup(ctx, o.to)
 		line = backupLine{Type: "backup", Path: kept.Path, Encrypted: run.BackupRecipients.Encrypt(),
-			Signed: run.BackupSigner.Signs(), LeftOut: kept.LeftOut, Manifest: kept.Manifest}
+			Signed: run.BackupSigner.Signs(), LeftOut: kept.LeftOut, Pruned: kept.Pruned, Manifest: kept.Manifest}
 		return outcome{}, err
 	}, nil)
 	return o.finish(line, err)
@@ -100,7 +109,7 @@ func (o *backupOptions) finish(line backupLine, err error) error {
 
 // resolve checks all input, before anything is written.
 func (o *backupOptions) resolve(ctx context.Context, name string) (*up.Run, error) {
-	env, err := o.loadNames(ctx, name)
+	env, err := o.loadNamesOnly(ctx, name)
 	sealing, sealingErr := o.recipients.parse()
 	if err := fault.Join(err, sealingErr, o.check()); err != nil {
 		return nil, err
@@ -115,6 +124,9 @@ func (o *backupOptions) resolve(ctx context.Context, name string) (*up.Run, erro
 	if o.to == "" {
 		o.to = state
 	}
+	if o.keep > 0 && sameFolder(o.to, state) {
+		return nil, o.keepsElsewhere()
+	}
 	if err := canWrite(filepath.Join(o.to, "backup")); err != nil {
 		return nil, fault.Wrap(fmt.Errorf("write a backup: %w", err), fault.Usage,
 			"Give --output-dir a folder that you may write to.")
@@ -126,20 +138,41 @@ func (o *backupOptions) resolve(ctx context.Context, name string) (*up.Run, erro
 	}
 	return up.New(up.Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env),
 		KubeconfigPath: o.kubeconfig, StateFolder: state}, Environment: env,
-		BackupRecipients: sealing.recipients, BackupSigner: sealing.signer, BackupEtcd: o.etcd, Version: Version()},
+		BackupRecipients: sealing.recipients, BackupSigner: sealing.signer, BackupEtcd: o.etcd,
+		BackupKeep: o.keep, Version: Version()},
 		clusters.Parts{Docker: engine, Provider: makes, Now: time.Now}), nil
 }
 
 // check validates flags that do not depend on the environment.
 func (o *backupOptions) check() error {
-	if o.kubeconfig == "" {
-		return nil
+	var problems []error
+	switch {
+	case o.keep < 0:
+		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--keep is %d, and not a number of backups",
+			o.keep), "Use 1 or more. Without --keep, backup removes none."))
+	case o.keep > 0 && o.to == "":
+		problems = append(problems, o.keepsElsewhere())
 	}
-	if err := isFile(o.kubeconfig); err != nil {
-		return fault.Wrap(fmt.Errorf("read --kubeconfig: %w", err), fault.Usage,
-			"Name a file that holds the kubeconfig of the management cluster.")
+	if o.kubeconfig != "" {
+		if err := isFile(o.kubeconfig); err != nil {
+			problems = append(problems, fault.Wrap(fmt.Errorf("read --kubeconfig: %w", err), fault.Usage,
+				"Name a file that holds the kubeconfig of the management cluster."))
+		}
 	}
-	return nil
+	return fault.Join(problems...)
+}
+
+// keepsElsewhere refuses --keep in the state folder: its backups show later runs that a pivot was made.
+func (o *backupOptions) keepsElsewhere() error {
+	return fault.New(fault.Usage, fmt.Sprintf("--keep %d would remove the backups in the state folder of the cluster, "+
+		"which cluster-init up made before the pivot", o.keep), "Give --output-dir another folder.")
+}
+
+// sameFolder reports whether two paths lead to one folder that exists.
+func sameFolder(a, b string) bool {
+	first, err := os.Stat(a)
+	second, secondErr := os.Stat(b)
+	return err == nil && secondErr == nil && os.SameFile(first, second)
 }
 
 // backupLine is the output of `backup`.
@@ -150,6 +183,7 @@ type backupLine struct {
 	Signed    bool   `json:"signed"`
 	// LeftOut are workload clusters of which the backup does not have everything.
 	LeftOut []up.LeftOut `json:"leftOut,omitempty"`
+	backup.Pruned
 	backup.Manifest
 }
 
@@ -185,6 +219,12 @@ func (l backupLine) Print(out io.Writer) error {
 	}
 	for _, left := range l.LeftOut {
 		oneline.Fprintf(&b, "Incomplete: workload cluster %s: %s.\n", left.Cluster, left.Reason)
+	}
+	for _, path := range l.Removed {
+		oneline.Fprintf(&b, "Removed the older backup %s.\n", path)
+	}
+	for _, left := range l.NotRemoved {
+		oneline.Fprintf(&b, "Did not remove %s: %s.\n", left.Path, left.Reason)
 	}
 	if !l.Encrypted {
 		fmt.Fprintln(&b, "It holds private keys and is not encrypted: store it where only you can read it, or use "+

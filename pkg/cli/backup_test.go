@@ -21,10 +21,15 @@ func TestBackupTellsWhereItIsAndWhatIsInIt(t *testing.T) {
 			{Namespace: "team-b", Cluster: "legacy", ManagedBy: "ns/demo"}},
 		Files: map[string]string{"workload/d.yaml": digest, "objects/a.yaml": digest, "objects/b.yaml": digest,
 			"environment/c.yaml": digest}}}
-	line.LeftOut = []up.LeftOut{{Cluster: "team-c/held", Reason: "Cluster team-c/held is paused"}}
 	var text bytes.Buffer
 	for _, encrypted := range []bool{false, true} {
 		line.Encrypted = encrypted
+		line.LeftOut = []up.LeftOut{{Cluster: "team-c/held", Reason: "Cluster team-c/held is paused"}}
+		if encrypted {
+			line.LeftOut = nil
+			line.Pruned = backup.Pruned{Removed: []string{"/state/demo-20260101T030405Z"},
+				NotRemoved: []backup.NotRemoved{{Path: "/state/demo-20260101T000000Z", Reason: "it has no backup.json"}}}
+		}
 		for _, format := range []string{"plain", "json"} {
 			if err := (outputOptions{format: format}).show(Streams{Out: &text}, line); err != nil {
 				t.Fatal(err)
@@ -34,10 +39,12 @@ func TestBackupTellsWhereItIsAndWhatIsInIt(t *testing.T) {
 	golden.Check(t, "backup.txt", text.Bytes())
 }
 
-// A backup that leaves out a cluster is printed and is an alarm; one that failed is not printed.
+// A backup that leaves out a cluster, or next to which older ones stay, is printed and is an alarm; one that failed is
+// not printed.
 func TestBackupEndsWithItsOwnCodeWhenIncomplete(t *testing.T) {
 	failed := fault.New(fault.BackupRefused, "it is paused", "")
 	incomplete := fault.New(fault.BackupIncomplete, "it leaves out team-c/held", "")
+	notPruned := fault.New(fault.BackupNotPruned, "permission denied", "")
 	for name, tc := range map[string]struct {
 		line  backupLine
 		err   error
@@ -46,6 +53,7 @@ func TestBackupEndsWithItsOwnCodeWhenIncomplete(t *testing.T) {
 	}{
 		"all of it":  {backupLine{Path: "/safe/demo"}, nil, 0, true},
 		"incomplete": {backupLine{Path: "/safe/demo"}, incomplete, 66, true},
+		"not pruned": {backupLine{Path: "/safe/demo"}, notPruned, 67, true},
 		"none":       {backupLine{}, failed, 62, false},
 	} {
 		var text bytes.Buffer

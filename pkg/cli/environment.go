@@ -85,6 +85,14 @@ func (o *environmentOptions) loadNames(ctx context.Context, name string) (*envir
 	return environment.Load(ctx, options)
 }
 
+// loadNamesOnly is loadNames without the cloud, for a command that works with the cluster alone: it may run where there
+// are no credentials of the cloud.
+func (o *environmentOptions) loadNamesOnly(ctx context.Context, name string) (*environment.Environment, error) {
+	options := o.options(name)
+	options.NamesOnly = true
+	return environment.Load(ctx, options)
+}
+
 func (o *environmentOptions) options(name string) environment.Options {
 	content := o.fsys
 	if content == nil {

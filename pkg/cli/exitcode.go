@@ -44,6 +44,7 @@ func exitCodes() map[fault.Code]int {
 		fault.RestoreRefused:       64,
 		fault.RestoreFailed:        65,
 		fault.BackupIncomplete:     66,
+		fault.BackupNotPruned:      67,
 		fault.CleanupFailed:        70,
 		fault.ConfirmationRequired: 71,
 		fault.CleanupRefused:       72,

@@ -43,6 +43,7 @@ const (
 	BackupRefused        Code = "backup/refused"
 	BackupInvalid        Code = "backup/invalid"
 	BackupIncomplete     Code = "backup/incomplete"
+	BackupNotPruned      Code = "backup/not-pruned"
 	RestoreRefused       Code = "restore/refused"
 	RestoreFailed        Code = "restore/failed"
 	Timeout              Code = "timeout"

@@ -141,9 +141,10 @@ func TellsOfPivot(cluster, name string) bool {
 
 // BackupTime returns the time in the name of a backup, in UTC. False means it is not the name of one.
 func BackupTime(cluster, name string) (time.Time, bool) {
-	at, is := strings.CutPrefix(strings.TrimSuffix(name, EncryptedSuffix), cluster+"-")
+	name = strings.TrimSuffix(name, EncryptedSuffix)
+	at, _ := strings.CutPrefix(name, cluster+"-")
 	made, err := time.Parse(backupTime, at)
-	return made, is && err == nil
+	return made, err == nil && name == Backup(cluster, made) // Parse accepts fractions of a second
 }
 
 // CloudName is the base of the names that Cluster API's provider for OpenStack gives to a cluster's resources. Two

@@ -36,7 +36,8 @@ func TestBackupsAreKnownByTheirName(t *testing.T) {
 		t.Errorf("an encrypted backup is one: %v, of %s", is, made)
 	}
 	for _, other := range []string{"demo", "demo-two-20260102T020405Z", "kubeconfig.20260102T020405Z",
-		"demo-20260102T020405Z.old", "demo-20260102T020405Z.unverified", ".incomplete-1"} {
+		"demo-20260102T020405Z.old", "demo-20260102T020405Z.unverified", ".incomplete-1", "demo-20260102T020405.5Z",
+		"demo-20260102T020405Z.tar.age.tar.age"} {
 		if owned.IsBackup("demo", other) {
 			t.Errorf("%s passes for a backup of demo", other)
 		}

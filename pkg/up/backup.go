@@ -22,6 +22,7 @@ type BackedUp struct {
 	Path     string
 	Manifest backup.Manifest
 	LeftOut  []LeftOut
+	Pruned   backup.Pruned
 }
 
 // Backup backs up the living management cluster into a new folder, or file, of dir. The backup has its definition,
@@ -30,6 +31,9 @@ type BackedUp struct {
 // Backup changes nothing in the cluster, and acquires no lease. It first proves that the cluster is the one of this
 // environment. The error has the code fault.BackupIncomplete if the backup was written and leaves out workload
 // clusters.
+//
+// With Options.BackupKeep it then removes the oldest backups of the cluster in dir, unless the new one leaves out
+// something.
 func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
 	ctx, cancel := context.WithTimeout(ctx, backupBound)
 	defer cancel()
@@ -74,7 +78,11 @@ func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
 	if b.Path, b.Manifest, err = keeper.Keep(ctx, u.decider.Side(side.Cluster), u.Scope, more); err != nil {
 		return BackedUp{}, err
 	}
-	return b, b.incomplete(u.Environment.Argument())
+	err = b.incomplete(u.Environment.Argument())
+	if err == nil && u.BackupKeep > 0 { // an earlier backup may have what an incomplete one leaves out
+		b.Pruned, err = backup.Prune(b.Path, b.Manifest, u.BackupKeep)
+	}
+	return b, err
 }
 
 // incomplete returns an error that names the workload clusters that the backup leaves out; nil if it has all of them.

@@ -24,6 +24,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // backUpLiving backs up one real API server as a management cluster, once it is proven to be this one and complete.
@@ -81,6 +82,11 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 	elsewhere := workloadsOf(ctx, t)
 	beside := fluxserver.NewCluster("observed", "till")
 	shared.Create(ctx, t, beside)
+	earlier := filepath.Join(to, owned.Backup(env.ClusterName(), time.Unix(0, 0))+owned.EncryptedSuffix)
+	if err := os.WriteFile(earlier, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run.BackupKeep = 1
 	kept, err := run.Backup(ctx, to)
 	if fault.CodeOf(err) != fault.BackupIncomplete || !strings.Contains(err.Error(),
 		"team-c/held: Cluster team-c/held is paused") {
@@ -111,7 +117,16 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 	if manifest.Identity != backup.IdentityOf([]byte("one")) || filepath.Dir(written) != to {
 		t.Errorf("%s has %+v", written, manifest)
 	}
-	shared.Remove(ctx, t, append(append(made, cluster, secret, authority, beside), elsewhere...)...)
+	if _, err := os.Stat(earlier); err != nil || len(kept.Pruned.Removed) > 0 {
+		t.Errorf("an incomplete backup has replaced another one: %v, %v", err, kept.Pruned)
+	}
+	shared.Remove(ctx, t, elsewhere...)
+	kept, err = run.Backup(ctx, to)
+	if left, _ := os.ReadDir(to); err != nil || !slices.Equal(kept.Pruned.Removed, []string{earlier, written}) ||
+		len(left) != 1 || filepath.Join(to, left[0].Name()) != kept.Path {
+		t.Errorf("a complete backup leaves %v and has removed %+v: %v", left, kept.Pruned, err)
+	}
+	shared.Remove(ctx, t, append(made, cluster, secret, authority, beside)...)
 }
 
 // workloadsOf creates workload clusters: one with its release, one whose release is incomplete, one that is paused, and

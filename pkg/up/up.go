@@ -29,6 +29,7 @@ type Options struct {
 	BackupRecipients backup.Recipients // who can open backups; without one they are not encrypted
 	BackupSigner     backup.Signer     // signs backups; without a key they are not signed
 	BackupEtcd       bool              // whether Backup has a snapshot of etcd
+	BackupKeep       int               // how many backups of the cluster Backup leaves in its folder; 0: all
 	Version          string            // of cluster-init, for backups
 	Heartbeat        time.Duration
 	// Causes returns permanent causes, which end the wait. With KeepWaiting, they are only reported. Nil means not
