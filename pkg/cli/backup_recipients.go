@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
@@ -24,6 +25,16 @@ func (o *recipientOptions) flags(f *pflag.FlagSet) {
 		"encrypt the backup, so that only the key's owner can open it (repeatable)")
 	f.StringVar(&o.sign, "sign-key", "", "file with an ssh private key without a passphrase: sign the backup, "+
 		"so that restore --verify-key can verify who made it")
+}
+
+// checkScheduled refuses recipients of backups on a schedule for which none could be made. The chart checks only their
+// form.
+func checkScheduled(env *environment.Environment) error {
+	_, err := backup.ParseRecipients("cluster.backup.recipients", env.BackupRecipients())
+	if err == nil {
+		return nil
+	}
+	return fault.Wrap(err, fault.ValuesInvalid, fault.HintOf(err))
 }
 
 func (o *recipientOptions) parse() (sealing, error) {

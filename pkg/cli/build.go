@@ -124,6 +124,9 @@ func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink
 		}
 		return fault.Join(checkKubeconfig(o.kubeconfig, env.ClusterName()), checkNew(o.newCluster, env.ClusterName()))
 	})
+	if err == nil {
+		err = checkScheduled(env)
+	}
 	mirrors, mirrorsErr := oci.ParseMirrors(o.mirrors)
 	sealing, sealingErr := o.recipients.parse()
 	bounds, boundsErr := o.phaseTimeouts.parse()

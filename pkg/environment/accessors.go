@@ -1,6 +1,10 @@
 package environment
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
 
 // Spec returns what the environment requests of the management cluster. It is read-only.
 func (e *Environment) Spec() Spec { return e.spec }
@@ -13,6 +17,15 @@ func (e *Environment) ClusterNamespace() string { return e.spec.Cluster.Namespac
 
 // KubernetesVersion is the version of the management cluster's machines, with its v, and for RKE2 with its +rke2rN.
 func (e *Environment) KubernetesVersion() string { return e.spec.Cluster.KubernetesVersion }
+
+// BackupRecipients are the public keys for backups on a schedule; none if the management cluster makes none. The chart
+// has checked their form only.
+func (e *Environment) BackupRecipients() []string {
+	if e.workload || !e.enabled(Management, owned.BackupComponent) {
+		return nil
+	}
+	return e.spec.Cluster.Backup.Recipients
+}
 
 // ChartVersion is the version of the chart that the environment was checked with.
 func (e *Environment) ChartVersion() string { return e.chart.Version() }

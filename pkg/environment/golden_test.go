@@ -70,10 +70,15 @@ git_repo_templates:
   public: {url: https://git.example.com/public.git, auth: {}}
 cluster:
   worker: {replicas: 2}
+  backup:
+    image: registry.example.com/cluster-init:v1
+    recipients: [ssh-ed25519 AAAA me]
+    volume: {persistentVolumeClaim: {claimName: backups}}
   control_plane: {replicas: 3, schedulable: false}
   registry_mirrors:
     - {host: registry.k8s.io, url: "http://mirror:5000/v2/registry.k8s.io", override_path: true}
 components:
+  backup: {enabled: true}
   capi:
     labels: {team: core}
     spec: {wait: false, suspend: true, timeout: null, patches: [{patch: "[]", target: {kind: Namespace}}]}

@@ -79,7 +79,11 @@ var also = map[string]func(string) bool{
 	"cluster.name": func(value string) bool {
 		return !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, value)
 	},
-	"cluster.aws.credentials":   base64Text,
+	"cluster.aws.credentials": base64Text,
+	"cluster.backup.image": func(value string) bool {
+		_, tag, tagged := strings.Cut(value, ":")
+		return tagged && regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`).MatchString(tag)
+	},
 	"proxies.no_proxy":          regexp.MustCompile(`^[A-Za-z0-9_.-]*$`).MatchString,
 	"git_auth_default.username": userName, "git_repo_templates.own.auth.username": userName,
 	"registry_secret.registry.example.org.username": userName,
@@ -128,6 +132,9 @@ var forms = map[string]string{
 	"cluster.kubernetes.encryption_at_rest.keys.0.secret": encryptionKey,
 	"cluster.kubernetes.cert_sans.0":                      "%s.example.org",
 	"cluster.health_checks.workers.max_unhealthy":         "40%",
+	"cluster.backup.schedule":                             "17 3 * * *",
+	"cluster.backup.image":                                "registry.example.org/cluster-init:%s",
+	"cluster.backup.recipients.0":                         agePublic,
 }
 
 // apart are strings of the schema that are no source here: keys of maps are, or templates, or text for Flux, which the

@@ -30,6 +30,16 @@ func withoutMachines() map[string]any {
 	return map[string]any{"components": off}
 }
 
+// checkNoBackup refuses backups on a schedule of a cluster without a definition of its own, which backup refuses too.
+func (e *Environment) checkNoBackup() error {
+	const enabled = "components." + owned.BackupComponent + ".enabled"
+	if !e.enabled(Management, owned.BackupComponent) {
+		return nil
+	}
+	return fault.New(fault.ValuesInvalid, e.whence(enabled)+"component \"backup\" is enabled, and an existing cluster "+
+		"has no definition of its own that could be backed up ("+enabled+")", "Leave "+enabled+" out.")
+}
+
 // checkNoCluster refuses a definition of the management cluster itself: nothing made its machines by that definition.
 func (e *Environment) checkNoCluster() error {
 	if !e.enabled(Management, "cluster") {

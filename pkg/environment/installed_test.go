@@ -14,6 +14,7 @@ import (
 func TestComponentsOfAnInstalledCluster(t *testing.T) {
 	for name, options := range everyEnvironment(t) {
 		t.Run(name, func(t *testing.T) {
+			options.Sets = []string{"components.backup.enabled=false"} // it is refused, see below
 			built := load(t, options)
 			later, err := built.AsInstalled()
 			if err != nil {
@@ -52,6 +53,7 @@ func TestRefusedInstalledEnvironments(t *testing.T) {
 	for set, says := range map[string]string{
 		"components.cluster.enabled=true":       "an existing cluster has no definition of its own",
 		"components.cert-manager.enabled=false": "cert-manager",
+		"components.backup.enabled=true":        "an existing cluster has no definition of its own that could be backed up",
 		"components.cni.enabled=true":           "",
 	} {
 		_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd",

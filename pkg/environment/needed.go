@@ -16,7 +16,7 @@ func (e *Environment) checkNeeded(chart error) error {
 	}
 	needed, problems := slices.Concat([]string{"cert-manager"}, e.Providers(), []string{"cluster"}), []error(nil)
 	if e.installed { // an existing cluster may have a cert-manager
-		needed, problems = e.Providers(), []error{e.checkNoCluster()}
+		needed, problems = e.Providers(), []error{e.checkNoCluster(), e.checkNoBackup()}
 	}
 	for _, name := range needed {
 		if name == "" || chart != nil &&

@@ -55,6 +55,11 @@ type Cluster struct {
 	// TrustedCAs are certificates (PEM) that machines trust in addition to those of their image.
 	TrustedCAs string `json:"trusted_cas"`
 
+	// Backup is what the component backup does.
+	Backup struct {
+		Recipients []string `json:"recipients"`
+	} `json:"backup"`
+
 	Image            string            `json:"image"`
 	NodeImageDigests map[string]string `json:"node_image_digests"`
 	Socket           string            `json:"docker_socket"`

@@ -83,7 +83,7 @@ func TestAnyTextIsTaken(t *testing.T) {
 				}
 			}
 			for _, kind := range []string{"Kustomization", "GitRepository", "Secret", "Namespace", "Deployment",
-				"Cluster", "MachineDeployment"} {
+				"Cluster", "MachineDeployment", "CronJob"} {
 				if !seen[kind] {
 					t.Errorf("no %s was sent: %s", kind, fmt.Sprint(seen))
 				}

@@ -29,6 +29,7 @@ type scenario struct {
 // everywhere are values of all scenarios.
 const everywhere = `
 cluster:
+  backup: {volume: {nfs: {server: nfs.example.org, path: /backups}}}
   worker: {replicas: 1, taints: [{effect: NoExecute}]}
   workers: {gpu: {replicas: 1, taints: [{effect: NoSchedule}]}}
   aws: {image_lookup_base_os: flatcar}
@@ -37,6 +38,7 @@ cluster:
     root_volume: {size: 9}
     server_groups: {control_plane: anti-affinity, worker: affinity}
 components:
+  backup: {enabled: true}
   own: {enabled: true, repo: own}
   two: {enabled: true, repo: own}
   three: {enabled: true, repo: group}

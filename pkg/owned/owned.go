@@ -26,6 +26,10 @@ const (
 	// HealthChecksComponent is the component with the health checks of machines. That of a further pool of workers has
 	// the pool's name after it.
 	HealthChecksComponent = "health-checks"
+	// BackupComponent is the component with the backups on a schedule.
+	BackupComponent = "backup"
+	// BackupLabel is on the CronJob of that component, and on its Pods. It holds the name of the cluster.
+	BackupLabel = "cluster-init.io/backup"
 	// WorkloadLabel is on each object of a workload cluster that cluster-init applies. It holds the cluster's name.
 	WorkloadLabel = "cluster-init.io/workload"
 	// PoolLabel holds the name of a further pool of workers, on its Kustomization and on what that applies.

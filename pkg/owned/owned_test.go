@@ -48,7 +48,7 @@ func TestBackupsAreKnownByTheirName(t *testing.T) {
 // stranger's.
 func TestTheContentHasTheSameNames(t *testing.T) {
 	known := []string{
-		owned.ClusterLabel, owned.ComponentLabel, owned.PoolLabel, owned.Marker("${CLUSTER_NAME}"), owned.Tag("${OPENSTACK_CLUSTER}"),
+		owned.ClusterLabel, owned.ComponentLabel, owned.PoolLabel, owned.BackupLabel, owned.Marker("${CLUSTER_NAME}"), owned.Tag("${OPENSTACK_CLUSTER}"),
 		// Hashes that have a Deployment roll out when credentials or proxies change; no code reads them.
 		"cluster-init.io/credentials", "cluster-init.io/proxies",
 		"/etc/cluster-init.io/trusted-cas.pem", "/etc/cluster-init.io/keepalived", // files of machines

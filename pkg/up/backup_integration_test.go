@@ -121,6 +121,11 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 		t.Errorf("an incomplete backup has replaced another one: %v, %v", err, kept.Pruned)
 	}
 	shared.Remove(ctx, t, elsewhere...)
+	// As in the Pod of the component backup: no docker CLI, nothing in the state folder, the kubeconfig of Cluster API.
+	t.Setenv("PATH", t.TempDir())
+	run = New(Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: t.TempDir(),
+		KubeconfigPath: path}, Environment: env, Version: "v1", BackupKeep: 1},
+		clusters.Parts{Docker: &docker.Client{}, Now: time.Now})
 	kept, err = run.Backup(ctx, to)
 	if left, _ := os.ReadDir(to); err != nil || !slices.Equal(kept.Pruned.Removed, []string{earlier, written}) ||
 		len(left) != 1 || filepath.Join(to, left[0].Name()) != kept.Path {

@@ -3,6 +3,7 @@
 {{- $component := index .root.Values.components .name | default dict -}}
 {{- $enabled := toString $component.enabled -}}
 {{- if and (eq .name "cni") (eq .root.Values.cni "none") -}}
+{{- else if and (eq .name "backup") (or (ne .root.Values.phase "management") (not (include "telco-cloud-init.enabled" (dict "root" .root "name" "cluster")))) -}}
 {{- else if and (eq .name "health-checks") (or (eq .root.Values.phase "bootstrap") (not (include "telco-cloud-init.enabled" (dict "root" .root "name" "cluster")))) -}}
 {{- else if and (eq .root.Values.phase "workload") (not (ternary $component.workload (eq $enabled "workload-only") (hasKey $component "workload"))) -}}
 {{- else if or (eq $enabled "true") (eq $enabled (printf "%s-only" .root.Values.phase)) -}}
@@ -33,6 +34,12 @@ true
 {{- define "telco-cloud-init.namespace" -}}
 {{- $component := index .root.Values.components .name | default dict -}}
 {{- tpl ($component.namespace | default "") .root | default .root.Release.Namespace -}}
+{{- end -}}
+
+{{/* Namespaces of the Pods of component .name, as JSON. That of backups is the cluster's. */}}
+{{- define "telco-cloud-init.namespaces" -}}
+{{- $component := index .root.Values.components .name | default dict -}}
+{{- ternary (list .root.Values.cluster.namespace) ($component.namespaces | default list) (eq .name "backup") | uniq | toJson -}}
 {{- end -}}
 
 {{- define "telco-cloud-init.sourceNamespace" -}}

@@ -1,9 +1,8 @@
 {{/* The Secrets that component .name needs in each of its namespaces before its pods, as {secrets: [...]}: the name of
      each one's folder in kustomize-components, the prefix of its variables, and the Secret that Flux takes them from. */}}
 {{- define "telco-cloud-init.namespaceSecrets" -}}
-{{- $component := index .root.Values.components .name -}}
 {{- $secrets := list -}}
-{{- if $component.namespaces -}}
+{{- if include "telco-cloud-init.namespaces" . | fromJsonArray -}}
 {{- if include "telco-cloud-init.dockerConfig" .root -}}
 {{- $secrets = append $secrets (dict "folder" "pull-secret" "variables" "PULL_SECRET" "from" "telco-cloud-init-pull-secret") -}}
 {{- end -}}

@@ -10,7 +10,7 @@
 {{- $patches := list -}}
 {{- if $component.chart -}}
 {{- $patches = concat $patches (include "telco-cloud-init.chartPatches" . | fromJson).patches -}}
-{{- else if and $component.namespaces (include "telco-cloud-init.dockerConfig" .root) -}}
+{{- else if and (include "telco-cloud-init.namespaces" . | fromJsonArray) (include "telco-cloud-init.dockerConfig" .root) -}}
 {{- $patches = concat $patches (include "telco-cloud-init.pullSecretPatches" .root | fromJson).patches -}}
 {{- end -}}
 {{- $variables := include "telco-cloud-init.controllerProxies" .root | fromJson -}}
@@ -34,6 +34,9 @@
 {{- end -}}
 {{- if eq .name "health-checks" -}}
 {{- $patches = concat $patches ((include "telco-cloud-init.healthCheckPatches" . | fromJson).patches | default list) -}}
+{{- end -}}
+{{- if eq .name "backup" -}}
+{{- $patches = concat $patches (include "telco-cloud-init.backupPatches" .root | fromJson).patches -}}
 {{- end -}}
 {{- if eq .name "cluster" -}}
 {{- $patches = concat $patches ((include "telco-cloud-init.provider" (dict "root" .root "template" "patches" "context" .root) | fromJson).patches | default list) -}}

@@ -9,6 +9,7 @@
 {{- end -}}
 {{- end -}}
 {{- include "telco-cloud-init.provider" (dict "root" . "template" "warnings" "context" .) -}}
+{{- include "telco-cloud-init.backupWarnings" . -}}
 {{- $seen := dict -}}
 {{- range $name, $component := .Values.components -}}
 {{- $args := dict "root" $ "name" $name -}}
