@@ -58,7 +58,7 @@ var judges = []func(*view) []Finding{
 	judgeClusterServices, judgeWebhooks, judgeAPIServices,
 	judgeDryRuns, judgeDefinitions, judgeApplied, judgeArtifacts, judgePermissions, judgePolicies, judgeConfiguration,
 	judgeHeld, judgeReplacements, judgeGenerations, judgeHanging,
-	judgeClaims, judgeExpiries, judgeClocks, judgeRegistry,
+	judgeClaims, judgeExpiries, judgeClocks, judgeRegistry, judgeBackups,
 }
 
 // Judge returns the problems of a cluster, the blocking ones first. It does not judge what was not observed.

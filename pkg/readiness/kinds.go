@@ -25,7 +25,7 @@ func builtInKinds() []kube.Served {
 	add("", true, "Pod", "pods", "PersistentVolumeClaim", "persistentvolumeclaims", "Service", "services")
 	add("apps", true, "Deployment", "deployments", "DaemonSet", "daemonsets", "StatefulSet", "statefulsets",
 		"ReplicaSet", "replicasets")
-	add("batch", true, "Job", "jobs")
+	add("batch", true, "Job", "jobs", "CronJob", "cronjobs")
 	add("coordination.k8s.io", true, "Lease", "leases")
 	add("discovery.k8s.io", true, "EndpointSlice", "endpointslices")
 	add("networking.k8s.io", true, "NetworkPolicy", "networkpolicies")
