@@ -21,12 +21,12 @@ func withoutRoot(t *testing.T, dir string) {
 	if os.Geteuid() != 0 {
 		return
 	}
-	const nobody = 65534
+	const unprivileged = 65534
 	must(t, os.Chmod(filepath.Dir(dir), 0o755), filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		return errors.Join(err, os.Chown(path, nobody, nobody))
+		return errors.Join(err, os.Chown(path, unprivileged, unprivileged))
 	}))
 	runtime.LockOSThread() // the user is that of the thread
-	_, err := unix.SetfsuidRetUid(nobody)
+	_, err := unix.SetfsuidRetUid(unprivileged)
 	must(t, err)
 	t.Cleanup(func() {
 		_, err := unix.SetfsuidRetUid(0)

@@ -120,7 +120,7 @@ func left(t *testing.T, c client.Client) []string {
 	return names
 }
 
-// Nobody deletes the address but this command. If it cannot know whether there is one, or cannot delete it, it deletes
+// Only this command deletes the address. If it cannot know whether there is one, or cannot delete it, it deletes
 // nothing: then everything that says where the address is still exists.
 func TestADeletionLeavesNoAddress(t *testing.T) {
 	all := []string{"Cluster", "Secret", "release"}

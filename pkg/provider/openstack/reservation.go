@@ -16,7 +16,7 @@ import (
 
 const (
 	reserveHint = "Set cluster.openstack.api_server.fixed_ip to a free address of the machines' subnet. The network " +
-		"must be this project's: most clouds let nobody else choose an address in it."
+		"must be this project's: most clouds let only its owner choose an address in it."
 	reservedHint = "Run the same command again: it finds the port by its description, and makes no second one."
 )
 
