@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -50,10 +52,10 @@ func (l lab) workload(t *testing.T, management cluster) {
 		docker(t, "stop", worker)
 		l.rendersTheSame(t, management, definition)
 	})
-	if code, out := l.run(t, append([]string{"workload", "status", own}, in...)...); code != 0 ||
-		!strings.Contains(out, own+": Ready") {
-		t.Errorf("workload status ended with %d: %s", code, out)
-	}
+	eventually(t, "the workload cluster is ready again", time.Minute, func(context.Context) bool {
+		code, out := l.run(t, append([]string{"workload", "status", own}, in...)...)
+		return code == 0 && strings.Contains(out, own+": Ready")
+	})
 	if code, out := l.run(t, append([]string{"workload", "diagnose", own, "-o", "json"}, in...)...); code != 0 ||
 		!strings.Contains(out, `"clusters":["management","`+own+`"]`) {
 		t.Errorf("workload diagnose ended with %d: %s", code, out)
