@@ -38,7 +38,9 @@ func TestUpOpenStack(t *testing.T) {
 	t.Run("a workload cluster is made", func(t *testing.T) {
 		l.makesWorkloadOnOpenStack(t, project, 2, "--set", "cluster.worker.replicas=1", "--set", healSet)
 	})
-	replaced := management.fails(t, project.workerOf(t, workloadName), func(server string) { project.shutOff(t, server) })
+	replaced := management.fails(t, project.workerOf(t, workloadName), func(server string) {
+		project.shutOff(t, server)
+	})
 	t.Run("a commit makes another worker", func(t *testing.T) {
 		r.replace(t, "kustomize-components/cluster/"+l.name+"/workers.yaml", "${WORKER_REPLICAS:=0}", "2")
 		r.push(t, "another worker")

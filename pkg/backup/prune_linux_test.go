@@ -22,7 +22,8 @@ func withoutRoot(t *testing.T, dir string) {
 		return
 	}
 	const unprivileged = 65534
-	must(t, os.Chmod(filepath.Dir(dir), 0o755), filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+	must(t, os.Chmod(filepath.Dir(dir), 0o755))
+	must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Chown(path, unprivileged, unprivileged))
 	}))
 	runtime.LockOSThread() // the user is that of the thread

@@ -10,8 +10,8 @@ import (
 // AddressMaker is a provider in whose system cluster-init makes or reserves the address of the API server, before the
 // machines. Then the address outlives each of them.
 type AddressMaker interface {
-	// FindAddress finds the address that was made or reserved for the cluster of env, and changes nothing. It refuses an
-	// address that the cluster cannot use.
+	// FindAddress finds the address that was made or reserved for the cluster of env, and changes nothing. It refuses
+	// an address that the cluster cannot use.
 	FindAddress(ctx context.Context, env *environment.Environment) (Address, error)
 	// MakeAddress finds the address, or makes or reserves it. It can be run again at any time.
 	MakeAddress(ctx context.Context, env *environment.Environment) (Address, error)

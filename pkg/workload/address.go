@@ -58,18 +58,18 @@ func (d Deletion) checkAddress(ctx context.Context) (provider.AddressDeleter, er
 }
 
 func (d Deletion) notDeleted(err error) error {
-	return fmt.Errorf("workload cluster %s was not deleted, because the address of its API server could not be deleted "+
-		"later: %w", d.Key, err)
+	return fmt.Errorf("workload cluster %s was not deleted, because the address of its API server could not be "+
+		"deleted later: %w", d.Key, err)
 }
 
 // refuseStored explains what to do about stored values that are missing, or of no use.
 func (d Deletion) refuseStored(ctx context.Context, err error) error {
-	hint := "Store the values again: run cluster-init workload apply with the flags of its last run (from Git: let Flux " +
-		"apply its file). Then run the same command again."
+	hint := "Store the values again: run cluster-init workload apply with the flags of its last run (from Git: let " +
+		"Flux apply its file). Then run the same command again."
 	if cluster, ownErr := clusters.Own(ctx, d.Management, d.scope()); ownErr == nil && cluster == nil {
 		// apply would create the cluster again
-		hint = fmt.Sprintf("Its Cluster is gone. List what the infrastructure has of it with %s, and delete that. Then "+
-			"delete the release: kubectl -n %s delete helmreleases.helm.toolkit.fluxcd.io %s.", d.cleanupCommand(),
+		hint = fmt.Sprintf("Its Cluster is gone. List what the infrastructure has of it with %s, and delete that. "+
+			"Then delete the release: kubectl -n %s delete helmreleases.helm.toolkit.fluxcd.io %s.", d.cleanupCommand(),
 			d.Key.Namespace, d.Key.Name)
 	}
 	return fault.Wrap(d.notDeleted(err), fault.CodeOr(err, fault.CleanupRefused), hint)

@@ -10,8 +10,8 @@ const (
 	OpenStackStockMachines = "cluster-init.io/e2e/openstack-stock:none"
 )
 
-// KeepalivedImage is the image that holds the virtual address of an API server, from Debian's packages. Machines pull it
-// from the registry of the environment.
+// KeepalivedImage is the image that holds the virtual address of an API server, from Debian's packages. Machines pull
+// it from the registry of the environment.
 const KeepalivedImage = "ghcr.io/cluster-init/lab-keepalived:v1"
 
 // UsesKeepalived reports whether machines of one of the environments can run it: those of kubeadm on OpenStack.

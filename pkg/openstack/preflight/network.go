@@ -129,8 +129,8 @@ func (i *inspection) virtualAddress(ctx context.Context, network networks.Networ
 		return
 	}
 	if i.foreign(network.ProjectID) {
-		i.warn("network %q is shared by another project: most clouds let only its owner reserve an address in it, or give "+
-			"one to several machines", network.Name)
+		i.warn("network %q is shared by another project: most clouds let only its owner reserve an address in it, or "+
+			"give one to several machines", network.Name)
 	}
 	if err := i.needs.CheckAddress(ctx); err != nil {
 		i.problems = append(i.problems, err)

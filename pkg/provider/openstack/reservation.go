@@ -114,8 +114,8 @@ func (r reservation) make(ctx context.Context) (provider.Address, error) {
 // create makes the port and lists it again. A network has one port with an address: of two runs at the same time one is
 // refused, and finds the port of the other.
 func (r reservation) create(ctx context.Context, place place) (provider.Address, *inventory.Port, error) {
-	_, failed := r.project.Reserve(ctx, cloud.Reservation{Network: place.network, Subnet: place.subnet, Address: r.address,
-		Name: r.cluster.AddressName(), Description: r.cluster.AddressDescription()})
+	_, failed := r.project.Reserve(ctx, cloud.Reservation{Network: place.network, Subnet: place.subnet,
+		Address: r.address, Name: r.cluster.AddressName(), Description: r.cluster.AddressDescription()})
 	refused, is := errors.AsType[*cloud.Refusal](failed)
 	if failed != nil && !(is && refused.Code == http.StatusConflict) {
 		return provider.Address{}, nil, r.notReserved(failed)
@@ -127,8 +127,8 @@ func (r reservation) create(ctx context.Context, place place) (provider.Address,
 	case failed != nil:
 		return provider.Address{}, nil, r.notReserved(failed)
 	}
-	return provider.Address{}, nil, fault.Retryable(fmt.Errorf("the port that reserves the address %s is not listed yet",
-		r.address), fault.CloudUnreachable, reservedHint)
+	return provider.Address{}, nil, fault.Retryable(fmt.Errorf("the port that reserves the address %s is not listed "+
+		"yet", r.address), fault.CloudUnreachable, reservedHint)
 }
 
 // notReserved explains why the cloud made no port.

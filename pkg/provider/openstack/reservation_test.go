@@ -42,7 +42,8 @@ func (s *subnets) Networks(context.Context) ([]cloud.Resource, error) {
 
 func (s *subnets) Subnets(_ context.Context, network string) ([]inventory.Subnet, error) {
 	subnet := func(id, name, cidr, gateway string) inventory.Subnet {
-		return inventory.Subnet{Resource: cloud.Resource{Ref: cloud.Ref{ID: id}, Name: name}, CIDR: cidr, Gateway: gateway}
+		return inventory.Subnet{Resource: cloud.Resource{Ref: cloud.Ref{ID: id}, Name: name}, CIDR: cidr,
+			Gateway: gateway}
 	}
 	return []inventory.Subnet{subnet("s0", "six", "fd00::/64", ""), subnet("s1", "one", "10.0.0.0/24", "10.0.0.1"),
 		subnet("s2", "two", "10.0.1.0/28", ""), subnet("s3", "pair", "10.0.2.0/31", "")}, s.ask("subnets " + network)
