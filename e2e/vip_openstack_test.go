@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"maps"
 	"net/http"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -37,10 +36,7 @@ func TestMatrixVIP(t *testing.T) {
 	network.connect(t)
 	before := project.inventory(t)
 	l, _, from := l.fromRepository(t)
-	const api = "cluster.openstack.api_server."
-	up := append([]string{"up", l.name, "--bundle", l.bundle, "--set", "cluster.control_plane.replicas=3",
-		"--set", healSet, "--set", "cluster.openstack.network=" + siteName, "--set", api + "mode=vip",
-		"--set", api + "fixed_ip=" + virtualAddress, "--set", api + "keepalived_image=" + plan.KeepalivedImage}, from...)
+	up := append(withVirtualAddress(l), from...)
 	if code, _ := l.run(t, up...); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
@@ -99,6 +95,14 @@ func TestMatrixVIP(t *testing.T) {
 	})
 }
 
+// withVirtualAddress returns the arguments of `up` for three control planes in a network of the user's.
+func withVirtualAddress(l lab, more ...string) []string {
+	const api = "cluster.openstack.api_server."
+	return append([]string{"up", l.name, "--bundle", l.bundle, "--set", "cluster.control_plane.replicas=3",
+		"--set", healSet, "--set", "cluster.openstack.network=" + siteName, "--set", api + "mode=vip",
+		"--set", api + "fixed_ip=" + virtualAddress, "--set", api + "keepalived_image=" + plan.KeepalivedImage}, more...)
+}
+
 // reservation returns the only port with the virtual address, which carries both marks of the cluster, and which
 // nothing has.
 func (p project) reservation(t *testing.T, network string) inventory.Port {
@@ -127,9 +131,7 @@ func (p project) holder(t *testing.T) openstack.Resource {
 			continue
 		}
 		for _, machine := range containers(t, serverLabel+"="+r.ID) {
-			// it fails for a machine that is just being removed
-			out, _ := exec.CommandContext(t.Context(), "docker", "exec", machine, "ip", "-4", "address", "show").Output()
-			if strings.Contains(string(out), " "+virtualAddress+"/32 ") {
+			if isHolder(t.Context(), machine) {
 				return r
 			}
 		}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
-
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
@@ -66,18 +64,4 @@ func (p project) workerOf(t *testing.T, cluster string) string {
 	}
 	t.Fatalf("the cluster %s has no worker", cluster)
 	return ""
-}
-
-// shutOff stops a server, which is then SHUTOFF.
-func (p project) shutOff(t *testing.T, name string) {
-	t.Helper()
-	has, err := p.Inventory(t.Context())
-	must(t, err)
-	for _, r := range has.Resources {
-		if r.Kind == openstack.KindServer && r.Name == name {
-			must(t, servers.Stop(t.Context(), p.Client.Compute, r.ID).ExtractErr())
-			return
-		}
-	}
-	t.Fatalf("the project has no server %s", name)
 }
