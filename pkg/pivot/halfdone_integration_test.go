@@ -89,8 +89,8 @@ func TestHalfDoneMoves(t *testing.T) {
 			resumeTarget, pivot.Done},
 		{"most objects deleted", "source", "DELETE", 17, pivot.StageCopied, "--kubeconfig '/tmp/target.kubeconfig'",
 			resumeTarget, pivot.Done},
-		// 21 objects are each created with one POST and patched once: the patch after those resumes the target.
-		{"all objects deleted", "target", "PATCH", 21, pivot.StageResuming, "--kubeconfig '/tmp/target.kubeconfig'",
+		// 22 objects are each created with one POST and patched once: the patch after those resumes the target.
+		{"all objects deleted", "target", "PATCH", 22, pivot.StageResuming, "--kubeconfig '/tmp/target.kubeconfig'",
 			resumeTarget, pivot.Done},
 	}
 	for _, row := range rows {
