@@ -151,8 +151,12 @@ func endOf(t *testing.T, kubeconfig []byte) time.Time {
 // controlPlanes are the names of the control-plane Machines that are Ready and are not being deleted; nil while the API
 // server does not answer.
 func (c cluster) controlPlanes(ctx context.Context) []string {
-	return c.readyMachinesOf(ctx, func(m *unstructured.Unstructured) bool {
+	all, err := c.machineObjects(ctx)
+	if err != nil {
+		return nil
+	}
+	return readyOf(slices.DeleteFunc(all, func(m unstructured.Unstructured) bool {
 		_, is := m.GetLabels()["cluster.x-k8s.io/control-plane"]
-		return is
-	})
+		return !is
+	}), c.name)
 }

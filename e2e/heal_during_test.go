@@ -28,7 +28,8 @@ func TestMatrixHealDuring(t *testing.T) {
 
 	another := append(slices.Clone(up), "--set", "cluster.health_checks.workers.max_unhealthy=1")
 	stopped = l.stopsWorkerAt(t, l.name, "management-release", "", another...)
-	eventually(t, "the worker that was stopped during up is replaced", 10*time.Minute, management.replaced(stopped, 3))
+	eventually(t, "the worker that was stopped during up is replaced", 10*time.Minute, management.replaced(l.name,
+		stopped, 3))
 	management.managesItself(t)
 
 	l.stopsWorkerAt(t, l.name, "move-back", "^wrote a backup", "down", l.name, "--bundle", l.bundle, "--yes")
@@ -68,7 +69,7 @@ func TestMatrixHealRestored(t *testing.T) {
 		l.kubeconfig(rescue))
 	saved := connect(t, l.kubeconfig(rescue))
 	eventually(t, "the worker that was stopped during the restore is replaced", 10*time.Minute,
-		saved.replaced(stopped, 4))
+		saved.replaced(workloadName, stopped, 2))
 }
 
 // stopsWorkerAt stops a worker of a cluster when a run that must end well says so for the first time, and returns the

@@ -86,49 +86,69 @@ func (c cluster) healsAfter(t *testing.T, machine string, least time.Duration, f
 // fails has a fault happen to a machine, and returns what waits until Cluster API has replaced it.
 func (c cluster) fails(t *testing.T, machine string, fault func(machine string)) (replaced func(t *testing.T)) {
 	t.Helper()
-	before := c.readyMachines(t.Context())
-	if !slices.Contains(before, machine) {
-		t.Fatalf("the machine %s is not among the ready ones: %v", machine, before)
+	all, err := c.machineObjects(t.Context())
+	must(t, err)
+	failing := slices.IndexFunc(all, func(m unstructured.Unstructured) bool { return m.GetName() == machine })
+	if failing < 0 || !isReady(&all[failing]) {
+		t.Fatalf("the machine %s is not among the ready ones: %v", machine, c.readyMachines(t.Context()))
 	}
+	cluster := clusterOf(&all[failing])
+	count := len(readyOf(all, cluster))
 	begun := time.Now()
 	fault(machine)
 	return func(t *testing.T) {
 		t.Helper()
-		eventually(t, machine+" is replaced", 10*time.Minute, c.replaced(machine, len(before)))
+		eventually(t, machine+" is replaced", 10*time.Minute, c.replaced(cluster, machine, count))
 		t.Logf("%s was replaced after %s", machine, time.Since(begun).Round(time.Second))
 	}
 }
 
-// replaced returns what reports whether so many machines are ready, without the one.
-func (c cluster) replaced(machine string, count int) func(context.Context) bool {
+// replaced returns what reports whether a machine is gone, and so many of its cluster are ready.
+func (c cluster) replaced(cluster, machine string, count int) func(context.Context) bool {
 	return func(ctx context.Context) bool {
-		now := c.readyMachines(ctx)
-		return len(now) >= count && !slices.Contains(now, machine)
+		all, err := c.machineObjects(ctx)
+		return err == nil && len(readyOf(all, cluster)) >= count &&
+			!slices.ContainsFunc(all, func(m unstructured.Unstructured) bool { return m.GetName() == machine })
 	}
 }
 
-// readyMachines are the names of the cluster's Machines that are Ready and are not being deleted; nil while the API
-// server does not answer.
+// readyMachines are the names of the management cluster's own Machines that are Ready and are not being deleted; nil
+// while the API server does not answer.
 func (c cluster) readyMachines(ctx context.Context) []string {
-	return c.readyMachinesOf(ctx, func(*unstructured.Unstructured) bool { return true })
+	all, err := c.machineObjects(ctx)
+	if err != nil {
+		return nil
+	}
+	return readyOf(all, c.name)
 }
 
-func (c cluster) readyMachinesOf(ctx context.Context, counts func(*unstructured.Unstructured) bool) []string {
+// machineObjects are the Machines of the management cluster and of its workload clusters.
+func (c cluster) machineObjects(ctx context.Context) ([]unstructured.Unstructured, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion("cluster.x-k8s.io/v1beta2")
 	list.SetKind("MachineList")
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if err := c.List(ctx, list); err != nil {
-		return nil
-	}
-	var ready []string
-	for _, m := range list.Items {
-		if m.GetDeletionTimestamp() == nil && health.ConditionOf(&m, "Ready").Status == "True" && counts(&m) {
+	err := c.List(ctx, list)
+	return list.Items, err
+}
+
+// readyOf are the names of the Machines of a cluster that are Ready and are not being deleted.
+func readyOf(all []unstructured.Unstructured, cluster string) (ready []string) {
+	for _, m := range all {
+		if clusterOf(&m) == cluster && isReady(&m) {
 			ready = append(ready, m.GetName())
 		}
 	}
 	return ready
+}
+
+func isReady(machine *unstructured.Unstructured) bool {
+	return machine.GetDeletionTimestamp() == nil && health.ConditionOf(machine, "Ready").Status == "True"
+}
+
+func clusterOf(machine *unstructured.Unstructured) string {
+	return machine.GetLabels()["cluster.x-k8s.io/cluster-name"]
 }
 
 // aWorker returns a worker of the management cluster that runs.
