@@ -71,7 +71,9 @@ func TestMatrixHealOpenStack(t *testing.T) {
 				if fault.slow {
 					least = infrastructureSeconds * time.Second
 				}
-				management.healsAfter(t, role.server(t), least, func(server string) { fault.happen(project, t, server) })
+				management.healsAfter(t, role.server(t), least, func(server string) {
+					fault.happen(project, t, server)
+				})
 				longest := outage()
 				t.Logf("the API server was silent for %s at most", longest)
 				if longest > longestOutage {
