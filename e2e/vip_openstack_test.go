@@ -145,7 +145,7 @@ func watchAddress(t *testing.T) (stop func() time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true,
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // whoever answers: it is about the time
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // only the time of an answer counts
 	var longest time.Duration
 	var done sync.WaitGroup
 	done.Go(func() {

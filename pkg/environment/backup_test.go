@@ -97,7 +97,7 @@ func TestThePodOfABackup(t *testing.T) {
 		pod := job.Spec.JobTemplate.Spec.Template.Spec
 		container := pod.Containers[0]
 		if !slices.Contains(environment.List(clusterinit.Content()), container.Args[1]) {
-			t.Errorf("%s is no environment", container.Args[1])
+			t.Errorf("the container runs %s, which is not an environment", container.Args[1])
 		}
 		if pod.AutomountServiceAccountToken == nil || *pod.AutomountServiceAccountToken ||
 			pod.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault ||

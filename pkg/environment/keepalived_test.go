@@ -203,7 +203,7 @@ func TestBadInputForAVirtualAddress(t *testing.T) {
 			"mode is vip, but network is empty"},
 		"RKE2": {[]string{"cluster.bootstrap_provider=rke2", "components.cabpr.enabled=true",
 			"cluster.kubernetes_version=v1.36.4+rke2r1"}, "only kubeadm's machines run keepalived"},
-		"no address at all":    {[]string{at + "api_server.fixed_ip=10.0.0.256"}, "10.0.0.256, which is no address"},
+		"no address at all":    {[]string{at + "api_server.fixed_ip=10.0.0.256"}, "10.0.0.256, which is not an IPv4 address"},
 		"a router number of 0": {[]string{at + "api_server.fixed_ip=10.0.1.0"}, "vrrp_router_id is 0"},
 		"too large a number":   {[]string{at + "api_server.vrrp_router_id=256"}, "vrrp_router_id"},
 		"a floating IP": {[]string{at + "api_server.floating_ip=203.0.113.7"},

@@ -168,7 +168,7 @@ func TestWhyABackupFailed(t *testing.T) {
 	}
 }
 
-// What could not be read is no reason to warn.
+// Objects that could not be read give no warning: their state is not known.
 func TestUnknownBackups(t *testing.T) {
 	o := healthy(t)
 	unknown("batch", "CronJob")(t, &o)

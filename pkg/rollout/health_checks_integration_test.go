@@ -25,8 +25,8 @@ spec:
   versions: [{name: v1beta2, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `
 
-// Health checks that any value switches off are deleted: the real kustomize-controller applies a folder of which nothing
-// is left. So they do with the component.
+// Flux deletes the health checks that a value switches off, all of them included: the real kustomize-controller applies
+// an empty folder. It deletes them with the component, too.
 func TestHealthChecksThatAreSwitchedOffGo(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

@@ -63,8 +63,8 @@ func (p Provider) MakeAddress(ctx context.Context, env *environment.Environment)
 }
 
 // MoveAddress associates the floating IP with the youngest control-plane machine of joined. Cluster API's provider
-// (v0.14.7) gives a floating IP without a port to the first machine that it reconciles: after up to ten minutes, or to
-// one that still has to join through it. A virtual address moves by itself.
+// (v0.14.7) gives a floating IP without a port to the first machine that it reconciles. That can take ten minutes, and
+// the machine may not have joined yet. keepalived moves a virtual address.
 func (p Provider) MoveAddress(ctx context.Context, env *environment.Environment, joined []string) (machine string,
 	err error) {
 	if env.ReservesAddress() {

@@ -33,7 +33,7 @@ func machinesThere(states ...string) cloud.Inventory {
 }
 
 // The address goes to the youngest control-plane machine that runs, has joined and stays, if no port has it, or that of
-// a machine of which this is not known. A machine that joins through the address must not get it: it never could join.
+// a machine of which this is not known. A machine that joins through the address must not get it.
 func TestAnAddressWithoutAMachineIsGivenToOne(t *testing.T) {
 	free := []inventory.FloatingIP{ip("a", 1, described(ours), tagged)}
 	at := func(port string) []inventory.FloatingIP {

@@ -136,7 +136,7 @@ vrrp_instance api_server {
 {{- $valid := true -}}
 {{- range splitList "." $api.fixed_ip -}}{{- if gt (atoi .) 255 -}}{{- $valid = false -}}{{- end -}}{{- end -}}
 {{- if not $valid -}}
-{{- printf "values/invalid: cluster.openstack.api_server.fixed_ip is %s, which is no address\nhint: set it to a free address of the machines' subnet\n" $api.fixed_ip -}}
+{{- printf "values/invalid: cluster.openstack.api_server.fixed_ip is %s, which is not an IPv4 address\nhint: set it to a free address of the machines' subnet\n" $api.fixed_ip -}}
 {{- else if eq (include "telco-cloud-init.vrrpRouterID" .) "0" -}}
 {{- printf "values/invalid: cluster.openstack.api_server.vrrp_router_id is 0, but the last number of fixed_ip %s is no number of a virtual router\nhint: set vrrp_router_id to a number from 1 to 255 that nothing else in the subnet has\n" $api.fixed_ip -}}
 {{- end -}}
