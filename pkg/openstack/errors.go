@@ -122,6 +122,9 @@ func reason(err error) string {
 	if ofNetwork(err) {
 		return networkReason(err)
 	}
+	if errors.Is(err, errNotWhole) {
+		return errNotWhole.Error()
+	}
 	return "the answer cannot be read"
 }
 
@@ -163,4 +166,16 @@ func Printable(text string) string {
 		}
 		return -1
 	}, text)
+}
+
+// errNotWhole means that an answer lacks what was asked for.
+var errNotWhole = errors.New("the answer lacks what was asked for")
+
+// Whole returns an answer that the client library has read. The library gives nil, and no error, for one that lacks
+// what was asked for.
+func Whole[T any](answer *T, err error) (*T, error) {
+	if err == nil && answer == nil {
+		return nil, errNotWhole
+	}
+	return answer, err
 }

@@ -36,7 +36,7 @@ type Quota struct {
 func (c *Client) ComputeQuotas(ctx context.Context) ([]Quota, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	l, err := limits.Get(ctx, c.Compute, nil).Extract()
+	l, err := Whole(limits.Get(ctx, c.Compute, nil).Extract())
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (c *Client) ComputeQuotas(ctx context.Context) ([]Quota, error) {
 func (c *Client) NetworkQuotas(ctx context.Context) ([]Quota, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	q, err := quotas.GetDetail(ctx, c.Network, c.ProjectID).Extract()
+	q, err := Whole(quotas.GetDetail(ctx, c.Network, c.ProjectID).Extract())
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (c *Client) VolumeQuotas(ctx context.Context) ([]Quota, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	l, err := volumelimits.Get(ctx, c.BlockStorage).Extract()
+	l, err := Whole(volumelimits.Get(ctx, c.BlockStorage).Extract())
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,8 @@ func (i *inspection) externalNetwork(ctx context.Context) {
 // addresses compares the free IPv4 addresses of the external network with those that the cluster still takes from it.
 // Most clouds hide them, which is not worth a note.
 func (i *inspection) addresses(ctx context.Context, network networks.Network) {
-	availability, err := networkipavailabilities.Get(ctx, i.client.Network, network.ID).Extract()
+	availability, err := openstack.Whole(networkipavailabilities.Get(ctx, i.client.Network,
+		network.ID).Extract())
 	if code := openstack.Status(err); code == http.StatusForbidden || code == http.StatusNotFound ||
 		!i.asked("addresses of the external network", err) {
 		return

@@ -348,3 +348,21 @@ func TestPreflightStopsAskingWhoDoesNotAnswer(t *testing.T) {
 		t.Errorf("it went on: %v", s.Asked)
 	}
 }
+
+// Half an answer is no answer: what it lacks is not known.
+func TestPreflightDoesNotTakeHalfAnAnswer(t *testing.T) {
+	for _, request := range []string{"GET /compute/v2.1/limits", "GET /volume/v3/limits",
+		"GET /network/v2.0/quotas/p1/details.json", "GET /network/v2.0/network-ip-availabilities/" + standin.NetworkID} {
+		s := standin.New(t, httptest.NewServer)
+		if _, known := s.Answers[request]; !known {
+			t.Fatalf("the stand-in has no answer to %s", request)
+		}
+		s.Answers[request] = standin.OK(standin.Object{})
+		needs := someNeeds()
+		volumeNeeds(&needs)
+		_, err := preflight(t, s, needs)
+		if err == nil || !strings.Contains(err.Error(), "lacks what was asked for") {
+			t.Errorf("%s: %v", request, err)
+		}
+	}
+}
