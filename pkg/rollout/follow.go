@@ -65,10 +65,10 @@ type Options struct {
 	// Causes returns the permanent causes of objects that do not become ready. Such a cause ends a wait for them if it
 	// persists. Causes runs at the same time as the wait, and may outlast it. Nil means not checked.
 	Causes func(context.Context) ([]Cause, error)
-	// Unanswered is called after each question that the API server has not answered, once it was silent for half of
-	// MaxSilence, with the Machines of Cluster that were last seen with a Node and not as being deleted; nil if none
-	// was seen. It reports whether it has changed something that may let the server answer: then the silence begins
-	// anew. Nil means that nothing can be done.
+	// Unanswered is called after each question whether the API server is ready, once it was not for half of MaxSilence:
+	// it was silent, or said so, as one does that has lost its etcd. The argument is the Machines of Cluster that were
+	// last seen with a Node and not as being deleted; nil if none was seen. It reports whether it has changed something
+	// that may make the server ready: then the time begins anew. Nil means that nothing can be done.
 	Unanswered func(ctx context.Context, joined []string) bool
 	// KeepWaiting makes the follower report such a cause without ending the wait.
 	KeepWaiting bool

@@ -36,6 +36,7 @@ func (f Follower) listen(ctx context.Context) error {
 	tick := time.NewTicker(f.silence / questions)
 	defer tick.Stop()
 	heard := time.Now()
+	served := heard
 	for {
 		select {
 		case <-ctx.Done():
@@ -43,14 +44,18 @@ func (f Follower) listen(ctx context.Context) error {
 		case <-tick.C:
 		}
 		err := f.answers(ctx)
-		// "not ready" is an answer too
-		if _, refused := errors.AsType[*apierrors.StatusError](err); err == nil || refused {
+		// "not ready" is an answer too: the server may only need time, or an address that is at another machine
+		_, refused := errors.AsType[*apierrors.StatusError](err)
+		if err == nil || refused {
 			heard = time.Now()
+		}
+		if err == nil {
+			served = heard
 			continue
 		}
-		lasting := time.Since(heard) >= f.silence/2 // a single lost answer is not enough
+		lasting := time.Since(served) >= f.silence/2 // a single lost answer is not enough
 		if lasting && f.unanswered != nil && f.unanswered(ctx, f.joined.names()) {
-			heard = time.Now()
+			heard, served = time.Now(), time.Now()
 			continue
 		}
 		if silence := time.Since(heard); ctx.Err() == nil && silence >= f.silence {
