@@ -13,7 +13,7 @@ var floors = [][]string{
 	{"fault", "redact", "health", "owned", "event", "oneline", "redirect", "suggest", "unpack",
 		"wholefile", "machineadm"},
 	// adapters: one outside system each
-	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws", "helm", "etcd"},
+	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws", "helm", "etcd", "ssh"},
 	// parts: what a run is made of
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease",
 		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions", "clusters",
@@ -61,6 +61,7 @@ var arrows = map[string]rule{
 		"server; the kubeconfig in a Secret is checked where it is read"},
 	"helm": {nil, "an adapter to Helm's engine knows nothing of environments"},
 	"etcd": {nil, "an adapter to etcd knows nothing of how it is reached"},
+	"ssh":  {[]string{"fault"}, "an adapter to the OpenSSH client knows nothing of machines or runs"},
 	"aws": {[]string{"fault"},
 		"an adapter to AWS knows nothing of environments or runs"},
 	"aws/preflight": {[]string{"aws", "fault"}, "it compares what a cluster needs with what the account has"},
@@ -198,7 +199,8 @@ var arrows = map[string]rule{
 	// what tests share: no other line may name it
 	"internal/golden":       {nil, "a golden file is compared without knowing what is in it"},
 	"internal/prerequisite": {nil, "what a machine has is asked of the machine"},
-	"internal/sshgit":       {nil, "a git server over ssh is nothing of ours"},
+	"internal/sshserver":    {nil, "an ssh server is nothing of ours"},
+	"internal/sshgit":       {[]string{"internal/sshserver"}, "a git server over ssh is an ssh server"},
 	"internal/distribution": {nil, "a real registry server is nothing of ours"},
 	"internal/apiserver": {nil, "a real API server is nothing of ours; the lab builds it, and a folder is all that " +
 		"is known of the lab"},
@@ -237,6 +239,7 @@ var testArrows = map[string]map[string]string{
 		"environment": "the environment that a diagnosis is about",
 	},
 	"openstack":           {"internal/standin": "a cloud that gives set answers"},
+	"ssh":                 {"internal/sshserver": "a machine that runs what the real ssh brings"},
 	"openstack/inventory": {"internal/standin": "a cloud that gives set answers"},
 	"openstack/preflight": {
 		"internal/standin":      "a cloud that gives set answers",

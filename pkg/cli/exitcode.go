@@ -33,6 +33,7 @@ func exitCodes() map[fault.Code]int {
 		fault.Busy:                 33,
 		fault.ChangeRefused:        34,
 		fault.KubeconfigRefused:    35,
+		fault.MachineUnreachable:   36,
 		fault.BundleInvalid:        40,
 		fault.SourceUnreadable:     41,
 		fault.ComponentStuck:       50,

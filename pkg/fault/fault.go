@@ -36,6 +36,7 @@ const (
 	Busy                 Code = "cluster/busy"
 	ChangeRefused        Code = "change/refused"
 	KubeconfigRefused    Code = "kubeconfig/refused"
+	MachineUnreachable   Code = "machine/unreachable"
 	BundleInvalid        Code = "bundle/invalid"
 	SourceUnreadable     Code = "source/unreadable"
 	PivotRefused         Code = "pivot/refused"

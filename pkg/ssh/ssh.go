@@ -1,0 +1,124 @@
+// Package ssh runs programs on another machine through the OpenSSH client. It honors the user's own configuration,
+// agent, jump hosts and known_hosts, and reaches everything that the user's own `ssh` reaches.
+package ssh
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"time"
+)
+
+// Client runs programs on one machine. Its Destination must come from Parse.
+type Client struct {
+	Destination Destination
+	// Binary is the client to run; empty means the `ssh` on PATH.
+	Binary string
+}
+
+const (
+	// outputBytes limits the output of a program: far more than a manifest.
+	outputBytes = 1 << 20
+	// stderrBytes limits what is kept of stderr.
+	stderrBytes = 16 << 10
+	// waitDelay is how long to wait for a killed ssh: its proxy command may keep its output open.
+	waitDelay = 2 * time.Second
+)
+
+var errTooLong = errors.New("the program writes more than any program that is run there")
+
+// options are those of each connection. They take precedence over the user's configuration. Host keys are checked as
+// that says.
+func options() []string {
+	settings := []string{
+		"BatchMode=yes",          // never asks for a password, a passphrase or a host key
+		"ConnectTimeout=20",      // seconds
+		"ServerAliveInterval=15", // seconds; a machine that ends is noticed after four of them
+		"ServerAliveCountMax=4",
+		"ClearAllForwardings=yes",
+		"ControlPersist=no", // a process in the background would keep stderr open
+		"RemoteCommand=none",
+		"LogLevel=ERROR", // without the banner, which would hide the cause of an error
+	}
+	args := []string{"-T", "-a", "-x"}
+	for _, setting := range settings {
+		args = append(args, "-o", setting)
+	}
+	return args
+}
+
+// Run runs a program as root: directly if the user is root, else with sudo, which must not ask for a password. It
+// returns what the program writes to stdout. stdin may be nil. It must not block. Do not put secrets into args.
+//
+// A failure of ssh or of sudo has the code fault.MachineUnreachable. That of the program is an *ExitError, without a
+// code. Both have the end of stderr.
+func (c *Client) Run(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
+	if c.Destination.text == "" {
+		return "", errors.New("run a program with ssh: no destination is given")
+	}
+	line, err := commandLine(args)
+	if err != nil {
+		return "", fmt.Errorf("run a program on %s: %w", c.Destination, err)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	// ssh reads options after the destination, too: the line begins with "sh".
+	cmd := exec.CommandContext(ctx, c.binary(), append(options(), "--", c.Destination.text, line)...)
+	out, stderr := &bounded{limit: outputBytes, stop: stop}, &tail{limit: stderrBytes}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = stdin, out, stderr, waitDelay
+	err = cmd.Run()
+	switch {
+	case err == nil:
+		return out.buf.String(), nil
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	default:
+		err = c.explain(stderr.String(), err)
+	}
+	return "", fmt.Errorf("run %s on %s: %w", args[0], c.Destination, err)
+}
+
+// String is the destination.
+func (c *Client) String() string { return c.Destination.text }
+
+func (c *Client) binary() string {
+	if c.Binary != "" {
+		return c.Binary
+	}
+	return "ssh"
+}
+
+// bounded keeps what is written to it. Beyond its limit it stops ssh, which would wait for a machine that writes without
+// end.
+type bounded struct {
+	limit int
+	buf   bytes.Buffer
+	stop  context.CancelCauseFunc
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.buf.Len()+len(p) > b.limit {
+		b.stop(errTooLong)
+		return 0, errTooLong
+	}
+	return b.buf.Write(p)
+}
+
+// tail keeps the last bytes of what is written to it: the cause is at the end of an error message.
+type tail struct {
+	limit int
+	buf   []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.buf = append(t.buf, p...)
+	if over := len(t.buf) - t.limit; over > 0 {
+		t.buf = t.buf[over:]
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string { return string(bytes.TrimSpace(t.buf)) }
