@@ -193,7 +193,8 @@ var arrows = map[string]rule{
 		"render", "definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
 		"runs", "source", "source/content", "timeline", "docker", "kind", "kube", "flux", "capi", "parts", "up",
 		"rollout", "down", "restore", "restore/quorum", "clusters", "clusters/selfmanaged", "cleanup", "evidence", "diagnose", "status",
-		"drift", "manifests", "redact", "sylva", "trace", "root", "wholefile", "workload", "install", "vm"},
+		"drift", "manifests", "redact", "sylva", "trace", "root", "ssh", "wholefile", "workload",
+		"install", "vm"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it

@@ -33,12 +33,13 @@ type restoreOptions struct {
 	former     string
 	force      string
 	etcd       bool
+	ssh        *string // nil: the flag is not given
 	timeout    time.Duration
 	streams    Streams
 }
 
 func newRestore(streams Streams) *cobra.Command {
-	o := &restoreOptions{streams: streams}
+	o, address := &restoreOptions{streams: streams}, ""
 	c := &cobra.Command{
 		Use:   "restore DIR",
 		Short: "Restore a backup into another management cluster, which adopts the running machines",
@@ -68,11 +69,24 @@ With --etcd, restore repairs the management cluster itself after its etcd lost i
 control-plane machine that is left gets the snapshot of a backup that was made with backup --etcd.
 What was written after the snapshot is lost: confirm with --force NAME. restore --etcd refuses if the
 API server is ready, if etcd has a leader, if a second control-plane machine exists, or if the machine
-was not a member or had another version when the backup was made. It works with kubeadm on Docker.`,
+was not a member or had another version when the backup was made. It works with kubeadm, on Docker and
+on OpenStack.
+
+On OpenStack, --ssh names the machine that is left: programs run there as root, with ssh and sudo. The
+login must ask for no password, and the host key must be known. restore finds the other servers of the
+cluster with your credentials (OS_CLOUD or OS_AUTH_URL), and refuses if one may be a control plane.`,
 		Example: `  cluster-init restore /mnt/safe/mgmt-20260102T030405Z --kubeconfig new-cluster.kubeconfig
-  cluster-init restore mgmt-20260102T030405Z.tar.age --identity key.txt --kubeconfig new-cluster.kubeconfig --force mgmt`,
+  cluster-init restore mgmt-20260102T030405Z.tar.age --identity key.txt --kubeconfig new-cluster.kubeconfig --force mgmt
+  cluster-init restore mgmt-20260102T030405Z.tar.age --etcd --identity key.txt --force mgmt --ssh ubuntu@192.0.2.7`,
 		Args: exactlyOne("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("ssh") {
+				o.ssh = &address
+			}
+			if o.ssh != nil && !o.etcd {
+				return fault.New(fault.Usage, "--ssh is for the machine of restore --etcd",
+					"Leave out --ssh, or add --etcd to repair the cluster itself.")
+			}
 			if o.etcd {
 				return o.runEtcd(c.Context(), args[0])
 			}
@@ -90,6 +104,7 @@ was not a member or had another version when the backup was made. It works with 
 	f.StringVar(&o.force, "force", "", "name of the management cluster in the backup: confirm that it is gone for "+
 		"good and does not answer")
 	f.BoolVar(&o.etcd, "etcd", false, "restore the snapshot of etcd on the control-plane machine that is left")
+	f.StringVar(&address, "ssh", "", "with --etcd on OpenStack: USER@ADDRESS of the control-plane machine that is left")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long to wait for the restored Clusters to be available "+
 		"(10s to 24h); 0 waits forever")
 	return c

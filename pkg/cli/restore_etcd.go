@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	"github.com/cluster-init/cluster-init/pkg/restore/quorum"
+	"github.com/cluster-init/cluster-init/pkg/ssh"
 )
 
 // etcdLine is the output of `restore --etcd`.
@@ -69,7 +71,15 @@ func (o *restoreOptions) runEtcd(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	shell, err := o.shell()
+	if err != nil { // before the backup is decrypted
+		return sink.settled(ctx, "restore", path, err)
+	}
 	b, err := o.snapshot(path)
+	if err != nil {
+		return sink.settled(ctx, "restore", path, err)
+	}
+	machines, err := controlPlanesOf(b, shell)
 	if err != nil {
 		return sink.settled(ctx, "restore", path, err)
 	}
@@ -79,7 +89,7 @@ func (o *restoreOptions) runEtcd(ctx context.Context, path string) error {
 		line.Taken = b.Manifest.Etcd.Taken
 	}
 	err = report(ctx, sink, "restore", path, func(ctx context.Context) (outcome, error) {
-		in, c, state, err := o.quorum(b)
+		in, c, state, err := o.quorum(b, machines)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -138,8 +148,40 @@ func (o *restoreOptions) snapshot(path string) (*backup.Backup, error) {
 	return b, nil
 }
 
+// shell returns what reaches the machine of --ssh; nil without the flag.
+func (o *restoreOptions) shell() (provider.Shell, error) {
+	if o.ssh == nil {
+		return nil, nil
+	}
+	destination, err := ssh.Parse(*o.ssh)
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("read --ssh: %w", err), fault.Usage, fault.HintOf(err))
+	}
+	return &ssh.Client{Destination: destination}, nil
+}
+
+// controlPlanesOf returns the control-plane machines of a backup's cluster, where its objects say that they are.
+func controlPlanesOf(b *backup.Backup, shell provider.Shell) (provider.ControlPlaneRunner, error) {
+	of := b.Manifest
+	if of.Etcd == nil {
+		return nil, quorum.Refuse(b, quorum.State{})
+	}
+	machines, err := b.Machines()
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("read the machines of %s from the backup: %w", of.Cluster, err),
+			fault.BackupInvalid, "Use a backup that cluster-init backup --etcd made.")
+	}
+	lost := known.Lost{Namespace: of.Namespace, Cluster: of.Cluster, Infrastructure: machines.Infrastructure,
+		Roles: provider.Roles{ControlPlanes: machines.ControlPlanes, Workers: machines.Workers}}
+	for _, m := range of.Etcd.Members {
+		lost.Roles.ControlPlanes = append(lost.Roles.ControlPlanes, m.Name)
+	}
+	return known.ControlPlanes(lost, known.Access{Engine: &docker.Client{}, Shell: shell, Lookup: os.LookupEnv})
+}
+
 // quorum returns the input of the restore, a connection to the cluster, and its state folder.
-func (o *restoreOptions) quorum(b *backup.Backup) (quorum.Input, *kube.Cluster, string, error) {
+func (o *restoreOptions) quorum(b *backup.Backup, machines provider.ControlPlaneRunner) (quorum.Input, *kube.Cluster,
+	string, error) {
 	cluster := b.Manifest.Cluster
 	state, err := stateFolder(cluster)
 	if err != nil {
@@ -161,10 +203,6 @@ func (o *restoreOptions) quorum(b *backup.Backup) (quorum.Input, *kube.Cluster, 
 	if err != nil {
 		return quorum.Input{}, nil, "", fault.Wrap(fmt.Errorf("read the kubeconfig of %s: %w", cluster, err),
 			fault.Usage, "Give the kubeconfig of the cluster whose etcd is to be restored: --kubeconfig FILE.")
-	}
-	machines, can := known.OfEngine(cluster, &docker.Client{}).(provider.ControlPlaneRunner)
-	if !can {
-		return quorum.Input{}, nil, "", errors.New("the provider for Docker runs no programs on machines")
 	}
 	return quorum.Input{Backup: b, Ready: c.Reachable, Machines: machines, Now: time.Now,
 		Patience: startBound}, c, state, nil

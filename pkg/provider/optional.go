@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"io"
 )
 
@@ -61,6 +62,29 @@ type Misplaced struct {
 type ControlPlaneRunner interface {
 	// ControlPlanes returns all control-plane machines that exist, also stopped ones, in the order of their creation.
 	ControlPlanes(context.Context) ([]ControlPlane, error)
+	// Commands are those for a person who has to start machines, or to delete lost ones.
+	Commands() Commands
+}
+
+// Commands are what a person types in the system of the machines. NAME is that of a machine.
+type Commands struct {
+	Start string
+	// Delete deletes a machine with its data.
+	Delete string
+}
+
+// Roles are the names of machines whose role is known, such as from a backup.
+type Roles struct{ ControlPlanes, Workers []string }
+
+// ErrNotReached is the error of ControlPlane.Run if programs cannot be run on this machine.
+var ErrNotReached = errors.New("it cannot be reached")
+
+// Shell runs programs as root on one machine, which the user named.
+type Shell interface {
+	// String is the name by which the user called the machine.
+	String() string
+	// Run is that of ControlPlane.
+	Run(ctx context.Context, stdin io.Reader, args ...string) (string, error)
 }
 
 // ControlPlane is a control-plane machine that exists.

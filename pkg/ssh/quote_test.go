@@ -9,9 +9,9 @@ import (
 )
 
 // hostile are arguments that a shell, sudo or env would interpret if they were not quoted.
-var hostile = []string{"", " ", "a b", "'", "''", `'\''`, `"`, "`id`", "$(id)", "${HOME}", "$1", "\n", "a\nb\n", "\\", `\\`,
-	`\n`, "-rf", "--", "-", "A=b", "*", "~", "#", "!x", ";id", "|id", "&", ">file", "<file", "a\tb", "\r", "\x1b[2J", "\x80",
-	"ü", "\u202e", "%s", "$'a'", "'; id; '", "\\\n", "''\\''", "sh", "exit 3", "\x7f"}
+var hostile = []string{"", " ", "a b", "'", "''", `'\''`, `"`, "`id`", "$(id)", "${HOME}", "$1", "\n", "a\nb\n",
+	"\\", `\\`, `\n`, "-rf", "--", "-", "A=b", "*", "~", "#", "!x", ";id", "|id", "&", ">file", "<file", "a\tb", "\r",
+	"\x1b[2J", "\x80", "ü", "\u202e", "%s", "$'a'", "'; id; '", "\\\n", "''\\''", "sh", "exit 3", "\x7f"}
 
 // commandLine leaves each argument as it is, for each shell that is installed.
 func TestCommandLineKeepsArguments(t *testing.T) {

@@ -91,8 +91,8 @@ func (c *Client) binary() string {
 	return "ssh"
 }
 
-// bounded keeps what is written to it. Beyond its limit it stops ssh, which would wait for a machine that writes without
-// end.
+// bounded keeps what is written to it. Beyond its limit it stops ssh, which would wait for a machine that writes
+// without end.
 type bounded struct {
 	limit int
 	buf   bytes.Buffer

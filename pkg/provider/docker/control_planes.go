@@ -38,6 +38,11 @@ func (p Provider) ControlPlanes(ctx context.Context) ([]provider.ControlPlane, e
 	return found, nil
 }
 
+// Commands are those of cluster-init and of Docker.
+func (Provider) Commands() provider.Commands {
+	return provider.Commands{Start: "cluster-init start", Delete: "docker rm --force --volumes NAME"}
+}
+
 // Name is that of the Node, too.
 func (c controlPlane) Name() string { return c.container }
 

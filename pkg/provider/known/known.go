@@ -36,12 +36,6 @@ func Of(env *environment.Environment, engine *docker.Client) (provider.Provider,
 	}
 }
 
-// OfEngine returns the provider whose machines are containers of an engine, for a cluster whose environment is not
-// known.
-func OfEngine(cluster string, engine *docker.Client) provider.Provider {
-	return dockerprovider.Provider{Engine: engine, Cluster: cluster}
-}
-
 // Ranged is a provider that makes networks: its address ranges must not overlap those of the cluster.
 type Ranged interface{ Ranges() []environment.Range }
 

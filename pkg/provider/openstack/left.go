@@ -44,18 +44,24 @@ func (p Provider) Leftovers(ctx context.Context) (provider.Leftovers, error) {
 // Without credentials it is nil. Incomplete or contradictory ones are an error: they are those of some cloud.
 func LeftoversIn(ctx context.Context, lookup func(string) (string, bool), namespace, cluster string) (
 	provider.Leftovers, error) {
-	found, err := credentials.Find(lookup)
+	client, err := connectTo(ctx, lookup)
 	if errors.Is(err, credentials.ErrNone) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	client, err := cloud.Connect(ctx, found)
+	return of(client, leftovers.Cluster{Namespace: namespace, Name: cluster}), nil
+}
+
+// connectTo logs in to the cloud that python-openstackclient would use. Without credentials the error is
+// credentials.ErrNone.
+func connectTo(ctx context.Context, lookup func(string) (string, bool)) (*cloud.Client, error) {
+	found, err := credentials.Find(lookup)
 	if err != nil {
 		return nil, err
 	}
-	return of(client, leftovers.Cluster{Namespace: namespace, Name: cluster}), nil
+	return cloud.Connect(ctx, found)
 }
 
 func of(client *cloud.Client, cluster leftovers.Cluster) account {

@@ -1,7 +1,9 @@
 package quorum
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -54,7 +56,13 @@ func Check(ctx context.Context, in Input) (Survivor, error) {
 	}
 	state, err := Look(ctx, m)
 	if err != nil {
-		return Survivor{}, fault.Wrap(err, fault.CodeOr(err, fault.RestoreRefused), hintMachines)
+		return Survivor{}, fault.Wrap(err, fault.CodeOr(err, fault.RestoreRefused), cmp.Or(fault.HintOf(err),
+			hintMachines))
+	}
+	if state.Member != m.Name() {
+		return Survivor{}, refuse(of.Cluster, fmt.Sprintf("machine %s is the member %s of etcd", m.Name(),
+			state.Member),
+			"Run it on a machine of this cluster that has its own name in etcd, as kubeadm gives it.")
 	}
 	if err := Refuse(in.Backup, state); err != nil {
 		return Survivor{}, err
@@ -79,8 +87,12 @@ func (in Input) leaderless(ctx context.Context, all []provider.ControlPlane) err
 				continue
 			}
 			healthy, err := isHealthy(ctx, m)
+			if errors.Is(err, provider.ErrNotReached) { // only refuses a second machine anyway
+				continue
+			}
 			if err != nil {
-				return fault.Retryable(err, fault.RestoreRefused, hintMachines)
+				return fault.Retryable(err, fault.CodeOr(err, fault.RestoreRefused), cmp.Or(fault.HintOf(err),
+					hintMachines))
 			}
 			if healthy {
 				return refuse(in.Backup.Manifest.Cluster, "etcd on "+m.Name()+" answers and has a leader",
@@ -132,12 +144,13 @@ func (in Input) only(all []provider.ControlPlane) (provider.ControlPlane, error)
 			"Build a new management cluster with up, and run restore without --etcd.")
 	case len(running) == 0:
 		return nil, refuse(cluster, "no control-plane machine runs: "+strings.Join(names, ", "),
-			"Start them with cluster-init start. If most of them do not come back, delete these and keep one.")
+			fmt.Sprintf("Start them (%s). If most of them do not come back, delete these and keep one.",
+				in.Machines.Commands().Start))
 	case len(all) > 1:
 		return nil, refuse(cluster, fmt.Sprintf("it has the control-plane machines %s, and the snapshot is for one",
 			strings.Join(names, ", ")),
-			"If the others are lost for good, delete them, data included, and keep one that runs. On Docker: "+
-				"docker rm --force --volumes NAME")
+			"If the others are lost for good, delete them, data included, and keep one that runs: "+
+				in.Machines.Commands().Delete)
 	}
 	return found, nil
 }

@@ -1,6 +1,7 @@
 package quorum_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,8 @@ const authority = "-----BEGIN CERTIFICATE-----\nb3Vycw==\n-----END CERTIFICATE--
 // machine stands in for a machine of kubeadm: it answers questions, and records its steps.
 type machine struct {
 	name, address, version, authority, health string
-	stopped                                   bool
+	member                                    string // its name in etcd; empty: name
+	stopped, unreached                        bool
 	fails                                     string // the step that fails
 	did                                       []string
 }
@@ -32,6 +34,9 @@ func (m *machine) Name() string { return m.name }
 func (m *machine) Stopped() bool { return m.stopped }
 
 func (m *machine) Run(_ context.Context, stdin io.Reader, args ...string) (string, error) {
+	if m.unreached {
+		return "", fmt.Errorf("no way: %w", provider.ErrNotReached)
+	}
 	line := strings.Join(args, " ")
 	if stdin != nil {
 		if _, err := io.ReadAll(stdin); err != nil {
@@ -42,8 +47,8 @@ func (m *machine) Run(_ context.Context, stdin io.Reader, args ...string) (strin
 	case strings.Contains(line, "/etc/kubernetes/manifests/etcd.yaml"):
 		return fmt.Sprintf(`{apiVersion: v1, kind: Pod, spec: {containers: [{name: etcd, 
 image: "registry.k8s.io/etcd:3.6.8",
-command: [etcd, --name=%s, --data-dir=/var/lib/etcd, --initial-advertise-peer-urls=https://%s:2380]}]}}`, m.name,
-			m.address), nil
+command: [etcd, --name=%s, --data-dir=/var/lib/etcd, --initial-advertise-peer-urls=https://%s:2380]}]}}`,
+			cmp.Or(m.member, m.name), m.address), nil
 	case strings.Contains(line, "/etc/kubernetes/manifests/kube-apiserver.yaml"):
 		return fmt.Sprintf(`{apiVersion: v1, kind: Pod, spec: {containers: [{name: kube-apiserver,
 image: "registry.k8s.io:5000/kube-apiserver:%s@sha256:abc"}]}}`, m.version), nil
@@ -95,6 +100,10 @@ func (w *world) input() quorum.Input {
 
 func (w *world) ControlPlanes(context.Context) ([]provider.ControlPlane, error) {
 	return append([]provider.ControlPlane{w.machine}, w.others...), nil
+}
+
+func (w *world) Commands() provider.Commands {
+	return provider.Commands{Start: "machines start", Delete: "machines delete NAME"}
 }
 
 func TestRestore(t *testing.T) {
@@ -155,6 +164,13 @@ func TestRestoreRefuses(t *testing.T) {
 		}, fault.RestoreRefused, "etcd on cp-c answers"},
 		"etcd has an alarm": {func(w *world) { w.machine.health = "is unhealthy: active alarm(s)" },
 			fault.RestoreRefused, "has a leader"},
+		"a second machine that runs and is not reached": {func(w *world) {
+			w.others = append(w.others, &machine{name: "cp-c", unreached: true})
+		}, fault.RestoreRefused, "cp-b, cp-c"},
+		"only a machine that is not reached": {func(w *world) { w.machine.unreached = true }, fault.RestoreRefused,
+			"no way"},
+		"another member than its name says": {func(w *world) { w.machine.name, w.machine.member = "cp-d", "cp-b" },
+			fault.RestoreRefused, "machine cp-d is the member cp-b"},
 		"a second machine": {func(w *world) {
 			w.others = append(w.others, &machine{name: "cp-c", health: w.machine.health})
 		}, fault.RestoreRefused, "cp-b, cp-c"},
@@ -185,5 +201,19 @@ func TestLookRefuses(t *testing.T) {
 		if s, err := quorum.Look(t.Context(), m); err == nil {
 			t.Errorf("%s: %+v", name, s)
 		}
+	}
+}
+
+// The commands in the hints are those of the system that the machines are in.
+func TestHintsHaveTheCommandsOfTheProvider(t *testing.T) {
+	w := newWorld()
+	w.others = append(w.others, &machine{name: "cp-a", stopped: true})
+	if _, err := quorum.Check(t.Context(), w.input()); !strings.Contains(fault.HintOf(err), "machines delete NAME") {
+		t.Errorf("%v, hint %q", err, fault.HintOf(err))
+	}
+	w = newWorld()
+	w.machine.stopped = true
+	if _, err := quorum.Check(t.Context(), w.input()); !strings.Contains(fault.HintOf(err), "(machines start)") {
+		t.Errorf("%v, hint %q", err, fault.HintOf(err))
 	}
 }
