@@ -16,7 +16,7 @@ ENVTEST  = 1.36.x
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: help up forecast down build machineadm lint envtest vulnerabilities cover test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot bench-workload release sums docs test-docs clean
+.PHONY: help up forecast down build machineadm lint envtest vulnerabilities cover test test-capa test-pivot unit compiler browser sshclient e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot bench-workload release sums docs test-docs clean
 
 BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 # What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
@@ -57,7 +57,7 @@ TEST  = -vet=off -ldflags='-s -w' -timeout 20m -tags integration
 ## test: unit and integration tests, with real API servers and Docker; CI=1: race detector
 # (With KUBEBUILDER_ASSETS, as `make envtest` prints it, the API server is neither compiled nor is an engine started: then no root is
 # needed. Without the race detector run what is APART, which starts processes of its own or moves clusters dozens of times, and pkg/environment, which renders and starts no goroutine: it makes them ten times as slow. go vet has just run; without debug information the many test binaries are linked in half the time)
-test: $(if $(CI),compiler browser test-docs)
+test: $(if $(CI),compiler browser sshclient test-docs)
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
 	@binaries=$$($(LAB) binaries $(if $(KUBEBUILDER_ASSETS),--without-servers,--engine)) && \
 	export CLUSTER_INIT_TEST_BINARIES=$$binaries $(if $(CI),CGO_ENABLED=1) && \
@@ -118,6 +118,10 @@ envtest:
 # The race detector needs a C compiler, and all that is tested compiled a second time: hence only where CI is set.
 compiler:
 	@command -v gcc >/dev/null || { apt-get update -qq && apt-get install -y -qq gcc libc6-dev; }
+
+# What runs on machines by ssh is tested with the real client.
+sshclient:
+	@command -v ssh >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends openssh-client; }
 
 # The page of a run is looked at in a browser; a developer without one is told that it was not.
 browser:
