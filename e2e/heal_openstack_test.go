@@ -26,25 +26,27 @@ var serverFaults = []struct {
 	name   string
 	happen func(p project, t *testing.T, server string)
 	slow   bool // its node stays ready, so that only the state of its server counts
+	leads  bool // its etcd runs on, and may lead on
 }{
-	{"SHUTOFF", project.shutOff, false},
-	{"ERROR", project.fail, true},
-	{"deleted", func(p project, t *testing.T, server string) {
+	{name: "SHUTOFF", happen: project.shutOff},
+	{name: "ERROR", happen: project.fail, slow: true},
+	{name: "deleted", happen: func(p project, t *testing.T, server string) {
 		if _, err := p.Delete(t.Context(), p.server(t, server)); err != nil {
 			t.Fatal(err)
 		}
-	}, false},
-	{"hanging", func(p project, t *testing.T, server string) { docker(t, "pause", p.container(t, server)) }, false},
-	{"without kubelet", func(p project, t *testing.T, server string) {
-		docker(t, "exec", p.container(t, server), "systemctl", "disable", "--now", "kubelet")
-	}, false},
-	{"without containerd", func(p project, t *testing.T, server string) {
-		docker(t, "exec", p.container(t, server), "systemctl", "disable", "--now", "containerd")
-	}, false},
+	}},
+	{name: "hanging", happen: func(p project, t *testing.T, server string) { docker(t, "pause", p.container(t, server)) }},
+	{name: "without kubelet", leads: true, happen: func(p project, t *testing.T, server string) {
+		withoutService("kubelet")(t, p.container(t, server))
+	}},
+	{name: "without containerd", leads: true, happen: func(p project, t *testing.T, server string) {
+		withoutService("containerd")(t, p.container(t, server))
+	}},
 }
 
 // TestMatrixHealOpenStack has each fault happen to a worker, to the control-plane server with the virtual address and
-// to another one: Cluster API replaces the server in time, and the API server is silent for 30 s at most.
+// to another one: Cluster API replaces the server in time, or diagnose names it. The API server is silent for 30 s at
+// most.
 func TestMatrixHealOpenStack(t *testing.T) {
 	l, project := openStackLab(t, openStackName, resource.ServerImage)
 	network := &site{network: project.Network}
@@ -66,14 +68,17 @@ func TestMatrixHealOpenStack(t *testing.T) {
 	} {
 		for _, fault := range serverFaults {
 			t.Run(role.name+" "+fault.name, func(t *testing.T) {
-				outage := watchAddress(t)
+				outage, server := watchAddress(t), role.server(t)
+				happen := func(server string) { fault.happen(project, t, server) }
 				least := unhealthySeconds*time.Second + silenceOfNodes
 				if fault.slow {
 					least = infrastructureSeconds * time.Second
 				}
-				management.healsAfter(t, role.server(t), least, func(server string) {
-					fault.happen(project, t, server)
-				})
+				if fault.leads && role.name != "worker" && leads(t, project.container(t, server)) {
+					l.namesLeader(t, management, server, happen, func(server string) { project.shutOff(t, server) })
+				} else {
+					management.healsAfter(t, server, least, happen)
+				}
 				longest := outage()
 				t.Logf("the API server was silent for %s at most", longest)
 				if longest > longestOutage {

@@ -29,21 +29,26 @@ const (
 var faults = []struct {
 	name   string
 	happen func(t *testing.T, machine string)
+	leads  bool // etcd runs on, and may lead on
 }{
-	{"stopped", func(t *testing.T, m string) { docker(t, "stop", m) }},
-	{"paused", func(t *testing.T, m string) { docker(t, "pause", m) }},
-	{"killed", func(t *testing.T, m string) { docker(t, "kill", m) }},
-	{"deleted", func(t *testing.T, m string) { docker(t, "rm", "--force", "--volumes", m) }},
-	{"without kubelet", func(t *testing.T, m string) {
-		docker(t, "exec", m, "systemctl", "disable", "--now", "kubelet")
-	}},
-	{"without containerd", func(t *testing.T, m string) {
-		docker(t, "exec", m, "systemctl", "disable", "--now", "containerd")
-	}},
+	{"stopped", func(t *testing.T, m string) { docker(t, "stop", m) }, false},
+	{"paused", func(t *testing.T, m string) { docker(t, "pause", m) }, false},
+	{"killed", func(t *testing.T, m string) { docker(t, "kill", m) }, false},
+	{"deleted", func(t *testing.T, m string) { docker(t, "rm", "--force", "--volumes", m) }, false},
+	{"without kubelet", withoutService("kubelet"), true},
+	{"without containerd", withoutService("containerd"), true},
+}
+
+// withoutService returns what ends a service on a machine, also after a restart.
+func withoutService(name string) func(*testing.T, string) {
+	return func(t *testing.T, machine string) {
+		t.Helper()
+		docker(t, "exec", machine, "systemctl", "disable", "--now", name)
+	}
 }
 
 // TestMatrixHeal has each fault happen to a worker, to the leader of etcd and to another control-plane machine: Cluster
-// API replaces the machine in time, and etcd keeps its quorum.
+// API replaces the machine in time, or diagnose names it, and etcd keeps its quorum.
 func TestMatrixHeal(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -59,7 +64,12 @@ func TestMatrixHeal(t *testing.T) {
 	}{{"worker", lab.aWorker}, {"leader", lab.etcdLeader}, {"follower", lab.etcdFollower}} {
 		for _, fault := range faults {
 			t.Run(role.name+" "+fault.name, func(t *testing.T) {
-				management.heals(t, role.machine(l, t), func(machine string) { fault.happen(t, machine) })
+				machine, happen := role.machine(l, t), func(machine string) { fault.happen(t, machine) }
+				if role.name == "leader" && fault.leads {
+					l.namesLeader(t, management, machine, happen, func(machine string) { docker(t, "stop", machine) })
+					return
+				}
+				management.heals(t, machine, happen)
 			})
 		}
 	}
@@ -225,6 +235,10 @@ func (l lab) keepsWithoutQuorum(t *testing.T) {
 	docker(t, append([]string{"stop"}, all[1:]...)...)
 	if code, _ := l.run(t, "status", l.name); code == 0 {
 		t.Error("status ended with 0 without a quorum")
+	}
+	if code, took, out := l.diagnosed(t); code == 0 || took > nameBound || !strings.Contains(out, all[1]) ||
+		!strings.Contains(out, all[2]) {
+		t.Errorf("diagnose ended with %d after %s, and named not both of %v:\n%s", code, took, all[1:], out)
 	}
 	waitFor(t, unhealthySeconds*time.Second+silenceOfNodes+time.Minute)
 	if code, _ := l.run(t, "start", l.name); code != 0 {

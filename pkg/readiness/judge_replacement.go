@@ -34,8 +34,7 @@ func judgeReplacements(v *view) []Finding {
 		case r.Held != "":
 			f.ID = "machine-not-replaced"
 			f.Cause = fmt.Sprintf("Machine %s failed its health check and is not replaced: %s", m.GetName(), r.Held)
-			f.Remedy = fmt.Sprintf("Repair the machine, or the other machines that it names. To replace it yourself, "+
-				"make a backup first: kubectl -n %s delete machine %s", m.GetNamespace(), m.GetName())
+			f.Remedy = replaceYourself(m, r.Held)
 		case r.Requested:
 			f.ID, f.Transient = "machine-replaced", true
 			f.Cause = fmt.Sprintf("Machine %s failed its health check and is to be replaced", m.GetName())
@@ -54,6 +53,18 @@ func judgeReplacements(v *view) []Finding {
 		}
 	}
 	return found
+}
+
+// replaceYourself is the remedy for a machine that its owner does not replace because of what it says. Cluster API asks
+// the leader of etcd itself to give its role away, through the machine's kubelet: a leader without kubelet, or without
+// containerd, remains one, and is not deleted either (v1.14.2, forwardEtcdLeadership).
+func replaceYourself(machine *unstructured.Unstructured, because string) string {
+	if strings.Contains(because, "etcd leadership") {
+		return fmt.Sprintf("If the other control-plane machines run, stop the server or the container of %s. etcd then "+
+			"elects another leader, and the machine is replaced.", machine.GetName())
+	}
+	return fmt.Sprintf("Repair the machine, or the other machines that it names. To replace it yourself, make a backup "+
+		"first: kubectl -n %s delete machine %s", machine.GetNamespace(), machine.GetName())
 }
 
 func blockedFinding(check *unstructured.Unstructured, machines []string) Finding {

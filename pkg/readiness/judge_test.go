@@ -497,6 +497,9 @@ func TestJudge(t *testing.T) {
 		"a machine that its control plane keeps": {more(failedMachine("w", "", `, {type: OwnerRemediated, `+
 			`status: "False", reason: CannotBeRemediated, message: quorum would be lost}`)),
 			"machine-not-replaced Machine/default/w"},
+		"a leader of etcd that its control plane keeps": {more(failedMachine("w", "", `, {type: OwnerRemediated, `+
+			`status: "False", reason: CannotBeRemediated, message: failed to move etcd leadership}`)),
+			"machine-not-replaced Machine/default/w"},
 		"a health check that is blocked": {all(more(failedMachine("w", "", "")), more(healthCheck("False", "w"))),
 			"health-check-blocked MachineHealthCheck/default/demo-workers"},
 		"a health check that is blocked by machines that start": {more(healthCheck("False", "w")), ""},

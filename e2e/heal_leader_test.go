@@ -1,0 +1,38 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+// nameBound is how long diagnose may take until it names what is not replaced.
+const nameBound = 10 * time.Second
+
+// namesLeader has a fault happen to the machine whose etcd leads, and leads on: Cluster API does not replace it, because
+// it reaches that etcd only through the machine's kubelet. diagnose says so, and what to do. Then it is replaced.
+func (l lab) namesLeader(t *testing.T, c cluster, machine string, fault, stop func(machine string)) {
+	t.Helper()
+	replaced := c.fails(t, machine, fault)
+	named := "Machine " + machine + " failed its health check and is not replaced"
+	eventually(t, "diagnose names "+machine, unhealthySeconds*time.Second+silenceOfNodes+bootBound,
+		func(context.Context) bool {
+			_, took, out := l.diagnosed(t)
+			return strings.Contains(out, named) && took <= nameBound
+		})
+	stop(machine)
+	replaced(t)
+}
+
+// diagnosed runs diagnose. It returns its exit code, how long it took, and its output.
+func (l lab) diagnosed(t *testing.T) (code int, took time.Duration, out string) {
+	t.Helper()
+	begun := time.Now()
+	code, out = l.run(t, "diagnose", l.name)
+	took = time.Since(begun).Round(100 * time.Millisecond)
+	t.Logf("diagnose took %s", took)
+	return code, took, out
+}
