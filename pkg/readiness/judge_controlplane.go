@@ -29,9 +29,11 @@ func judgeControlPlane(v *view) []Finding {
 		return nil
 	}
 	var nodes []string
+	silent := map[string]bool{}
 	for _, n := range v.list("", "Node") {
 		if isControlPlane(n) && n.GetDeletionTimestamp() == nil && v.age(n.GetCreationTimestamp().Time) > startTime {
 			nodes = append(nodes, n.GetName())
+			_, silent[n.GetName()] = v.silentKubelet(n)
 		}
 	}
 	pod := func(part, node string) *unstructured.Unstructured {
@@ -57,6 +59,9 @@ func judgeControlPlane(v *view) []Finding {
 			}
 		}
 		for _, node := range nodes {
+			if silent[node] && pod(part, node) != nil {
+				continue // nobody reports whether it runs; that is a finding about the node
+			}
 			if f, wrong := v.staticPod(part, node, pod(part, node)); wrong {
 				found = append(found, f.orDegraded(part, node, running, all))
 			}

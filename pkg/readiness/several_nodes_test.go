@@ -77,6 +77,12 @@ func TestOneOfSeveralControlPlaneNodes(t *testing.T) {
 		"a member of etcd of two": {two, without("etcd-cp2"),
 			"blocking control-plane-part-missing Pod/kube-system/etcd-cp2"},
 		"a kubelet of three": {three, silent("cp2"), "warning kubelet-silent Node/cp2"},
+		"a kubelet of three, whose Pods Kubernetes has set to not ready": {three, func(o *Observation) {
+			silent("cp2")(o)
+			for _, part := range staticPods {
+				set(t, o.find(t, "Pod/kube-system/"+part+"-cp2"), down, "status", "conditions")
+			}
+		}, "warning kubelet-silent Node/cp2"},
 		"two kubelets of three": {three, silent("cp2", "cp3"),
 			"blocking kubelet-silent Node/cp2\nblocking kubelet-silent Node/cp3"},
 		"a scheduler whose only stand-in is on a silent node": {two, func(o *Observation) {
