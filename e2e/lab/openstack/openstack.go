@@ -1,5 +1,5 @@
 // Package openstack runs a real OpenStack on this machine, from Debian's packages in containers: keystone, glance,
-// placement, nova with its fake compute driver, neutron without agents, cinder without disks.
+// placement, nova with its fake compute driver, neutron without agents, cinder without disks, octavia without amphorae.
 // docs/contributing/openstack-lab.md says what differs from a real cloud.
 package openstack
 

@@ -14,12 +14,14 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
 )
 
-// rootfs has the services' Python code, the programs under them, and what the hypervisor bridge calls.
+// rootfs has the services' Python code, the programs under them, what the hypervisor bridge calls, and haproxy, of which
+// that makes load balancers.
 func rootfs() debian.Rootfs {
 	return debian.Rootfs{Name: "openstack", Packages: []string{
 		"python3-keystone", "python3-glance", "python3-nova", "python3-neutron", "python3-cinder", "python3-placement",
+		"python3-octavia",
 		"python3-openstackclient", "rabbitmq-server", "uwsgi-core", "uwsgi-plugin-python3", "mariadb-server-core",
-		"mariadb-client-core", "ca-certificates", "iproute2", "iptables", "util-linux",
+		"mariadb-client-core", "ca-certificates", "iproute2", "iptables", "util-linux", "haproxy",
 	}}
 }
 

@@ -27,7 +27,7 @@ const (
 //go:embed files
 var files embed.FS
 
-// drivers are the lab's own parts of neutron and cinder.
+// drivers are the lab's own parts of nova, neutron, cinder and octavia.
 //
 //go:embed python
 var drivers embed.FS

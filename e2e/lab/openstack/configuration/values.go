@@ -40,7 +40,7 @@ region_name = %s
 `, section, i.Identity(), user, i.Secrets.Service, Region)
 }
 
-// writeDrivers writes the Python parts as a distribution, which is how neutron finds a driver by its name.
+// writeDrivers writes the Python parts as a distribution, which is how neutron and octavia find a driver by its name.
 func (i Installation) writeDrivers() error {
 	return fs.WalkDir(drivers, "python", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

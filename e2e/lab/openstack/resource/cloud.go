@@ -31,7 +31,7 @@ func Demo(installation configuration.Installation) Login {
 
 // cloud is a login's connection to all services.
 type cloud struct {
-	identity, compute, network, volume, image *gophercloud.ServiceClient
+	identity, compute, network, volume, image, balancer *gophercloud.ServiceClient
 }
 
 // authenticate logs in. The user's proxy is for the internet; the lab is on this machine.
@@ -66,6 +66,7 @@ func connect(ctx context.Context, installation configuration.Installation, login
 	}{
 		{&found.identity, sdk.NewIdentityV3}, {&found.compute, sdk.NewComputeV2}, {&found.network, sdk.NewNetworkV2},
 		{&found.volume, sdk.NewBlockStorageV3}, {&found.image, sdk.NewImageV2},
+		{&found.balancer, sdk.NewLoadBalancerV2},
 	} {
 		if *service.client, err = service.find(provider, where); err != nil {
 			return cloud{}, fmt.Errorf("find a service of the lab: %w", err)

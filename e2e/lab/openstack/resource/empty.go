@@ -42,7 +42,10 @@ func (c cloud) kinds(project string) []kind {
 	interfaces.remove = c.removeInterface
 	ports := network("ports", "ports")
 	ports.keep = func(port item) bool { return strings.HasPrefix(port.DeviceOwner, "network:") }
+	balancers := kind{client: c.balancer, path: "lbaas/loadbalancers", query: own, key: "loadbalancers",
+		remove: c.removeBalancer}
 	return []kind{
+		balancers,
 		{client: c.compute, path: "servers", key: "servers"},
 		{client: c.compute, path: "os-server-groups", key: "server_groups"},
 		{client: c.volume, path: "snapshots", key: "snapshots"},
@@ -51,6 +54,11 @@ func (c cloud) kinds(project string) []kind {
 		network("floatingips", "floatingips"), interfaces, network("routers", "routers"), network("trunks", "trunks"),
 		ports, network("networks", "networks"), groups,
 	}
+}
+
+// removeBalancer deletes a load balancer with all that is in it. Octavia deletes its port.
+func (c cloud) removeBalancer(ctx context.Context, balancer item) error {
+	return remove(ctx, c.balancer, "lbaas/loadbalancers", balancer.ID+"?cascade=true")
 }
 
 // removeInterface takes a router's port off the router, which deletes the port.

@@ -24,8 +24,12 @@ type fake struct {
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	f.log = append(f.log, r.Method+" "+r.URL.Path)
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	path := r.URL.Path
+	if r.Method == http.MethodDelete {
+		path = r.URL.RequestURI()
+	}
+	f.log = append(f.log, r.Method+" "+path)
+	parts := strings.Split(strings.Trim(strings.TrimPrefix(r.URL.Path, "/lbaas"), "/"), "/")
 	collection, key := parts[0], strings.TrimPrefix(strings.ReplaceAll(parts[0], "-", "_"), "os_")
 	w.Header().Set("Content-Type", "application/json")
 	switch {

@@ -11,6 +11,12 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
 )
 
+// balancerRole is what octavia asks of those who make load balancers, on top of member.
+const balancerRole = "load-balancer_member"
+
+// memberRoles are the roles of a user who is no administrator.
+func memberRoles() []string { return []string{"member", balancerRole} }
+
 // Register tells keystone who the services are and where they answer, and makes project demo with its user.
 func Register(ctx context.Context, installation configuration.Installation) error {
 	provider, err := authenticate(ctx, installation, Admin(installation))
@@ -22,16 +28,18 @@ func Register(ctx context.Context, installation configuration.Installation) erro
 		return fmt.Errorf("find keystone: %w", err)
 	}
 	// What a service calls another with, on top of a user's own token, must have this role.
-	if _, err := ensure(ctx, identity, "roles", "role", map[string]any{"name": "service"}); err != nil {
-		return err
+	for _, role := range []string{"service", balancerRole} {
+		if _, err := ensure(ctx, identity, "roles", "role", map[string]any{"name": role}); err != nil {
+			return err
+		}
 	}
-	for _, name := range []string{"placement", "glance", "neutron", "cinder", "nova"} {
+	for _, name := range []string{"placement", "glance", "neutron", "cinder", "nova", "octavia"} {
 		login := Login{User: name, Password: installation.Secrets.Service, Project: "service"}
 		if err := ensureLogin(ctx, identity, login, "admin", "service"); err != nil {
 			return err
 		}
 	}
-	if err := ensureLogin(ctx, identity, Demo(installation), "member"); err != nil {
+	if err := ensureLogin(ctx, identity, Demo(installation), memberRoles()...); err != nil {
 		return err
 	}
 	return registerEndpoints(ctx, identity, installation.Address)
@@ -80,6 +88,7 @@ func registerEndpoints(ctx context.Context, identity *gophercloud.ServiceClient,
 	for _, service := range []struct{ name, kind, path string }{
 		{"placement", "placement", ":8778"}, {"glance", "image", ":9292"}, {"neutron", "network", ":9696"},
 		{"cinderv3", "volumev3", ":8776/v3/%(project_id)s"}, {"nova", "compute", ":8774/v2.1"},
+		{"octavia", "load-balancer", ":9876"},
 	} {
 		id, err := ensure(ctx, identity, "services", "service",
 			map[string]any{"name": service.name, "type": service.kind})

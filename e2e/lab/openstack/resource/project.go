@@ -10,13 +10,14 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
 )
 
-// MakeProject makes a project with a user of the same name, who has role member in it, and with generous quotas.
+// MakeProject makes a project with a user of the same name, who has the roles of a
+// member in it, and with generous quotas.
 func MakeProject(ctx context.Context, installation configuration.Installation, login Login) error {
 	admin, err := connect(ctx, installation, Admin(installation))
 	if err != nil {
 		return err
 	}
-	if err := ensureLogin(ctx, admin.identity, login, "member"); err != nil {
+	if err := ensureLogin(ctx, admin.identity, login, memberRoles()...); err != nil {
 		return err
 	}
 	return setQuotas(ctx, admin, login.Project, generous())

@@ -22,6 +22,7 @@ func generous() Quotas {
 		"network": 100, "subnet": 100, "router": 100, "port": 1000, "floatingip": 100, "security_group": 100,
 		"security_group_rule": 2000,
 		"volumes":             200, "gigabytes": 10_000, "snapshots": 200,
+		"load_balancer": 50, "listener": 100, "pool": 100, "member": 500, "health_monitor": 100,
 	}
 }
 
@@ -39,6 +40,7 @@ func (c cloud) quotaHolders() []quotaHolder {
 		{c.network, "quotas", "quota", []string{
 			"network", "subnet", "router", "port", "floatingip", "security_group", "security_group_rule", "trunk"}},
 		{c.volume, "os-quota-sets", "quota_set", []string{"volumes", "gigabytes", "snapshots", "per_volume_gigabytes"}},
+		{c.balancer, "lbaas/quotas", "quota", []string{"load_balancer", "listener", "pool", "member", "health_monitor"}},
 	}
 }
 
@@ -73,7 +75,7 @@ func setQuotas(ctx context.Context, admin cloud, project string, quotas Quotas) 
 		}
 		url := holder.client.ServiceURL(holder.path, id)
 		if _, err := holder.client.Put(ctx, url, map[string]any{holder.key: own}, nil,
-			accept(http.StatusOK)); err != nil {
+			accept(http.StatusOK, http.StatusAccepted)); err != nil {
 			return fmt.Errorf("set quotas of project %s: %w", project, err)
 		}
 	}

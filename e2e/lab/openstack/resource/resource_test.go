@@ -3,6 +3,7 @@ package resource
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,9 +28,10 @@ func TestEnsureCreatesOnce(t *testing.T) {
 // What depends on something else is refused until that has gone; what is not the project's to delete stays.
 func TestEmptyGoesOnUntilNothingIsLeft(t *testing.T) {
 	service := &fake{things: map[string][]map[string]any{
-		"servers":  {{"id": "s1"}, {"id": "s2"}},
-		"networks": {{"id": "n1"}},
-		"routers":  {{"id": "r1"}},
+		"servers":       {{"id": "s1"}, {"id": "s2"}},
+		"networks":      {{"id": "n1"}},
+		"loadbalancers": {{"id": "b1"}},
+		"routers":       {{"id": "r1"}},
 		"ports": {{"id": "p1", "device_owner": "compute:nova"},
 			{"id": "p2", "device_owner": "network:router_interface", "device_id": "r1"}},
 		"security-groups": {{"id": "g1", "name": "default"}, {"id": "g2", "name": "own"}},
@@ -43,9 +45,12 @@ func TestEmptyGoesOnUntilNothingIsLeft(t *testing.T) {
 		return id == "p2" // a router's port goes only by taking it off the router
 	}
 	client := service.client(t)
-	if err := empty(t.Context(), cloud{compute: client, network: client, volume: client, image: client},
-		"project"); err != nil {
+	own := cloud{compute: client, network: client, volume: client, image: client, balancer: client}
+	if err := empty(t.Context(), own, "project"); err != nil {
 		t.Fatal(err)
+	}
+	if !slices.Contains(service.log, "DELETE /lbaas/loadbalancers/b1?cascade=true") {
+		t.Errorf("the load balancer was not deleted with all that is in it: %v", service.log)
 	}
 	if refused != 2 {
 		t.Errorf("asked for the network %d times while it was in use", refused)
@@ -64,7 +69,7 @@ func TestEmptyGoesOnUntilNothingIsLeft(t *testing.T) {
 func TestQuotasGoToTheServiceThatHasThem(t *testing.T) {
 	service := &fake{things: map[string][]map[string]any{"projects": {{"id": "p", "name": "demo"}}}}
 	client := service.client(t)
-	admin := cloud{identity: client, compute: client, network: client, volume: client}
+	admin := cloud{identity: client, compute: client, network: client, volume: client, balancer: client}
 	tests := map[string]struct {
 		project string
 		quotas  Quotas
@@ -75,7 +80,7 @@ func TestQuotasGoToTheServiceThatHasThem(t *testing.T) {
 		"two services": {"demo", Quotas{"port": 3, "cores": 4}, "",
 			[]string{"PUT /os-quota-sets/p", "PUT /quotas/p"}},
 		"all generous ones": {"demo", generous(), "", []string{"PUT /os-quota-sets/p", "PUT /quotas/p",
-			"PUT /os-quota-sets/p"}},
+			"PUT /os-quota-sets/p", "PUT /lbaas/quotas/p"}},
 		"a name of no service": {"demo", Quotas{"ports": 3}, "there is no quota [ports]", nil},
 		"a missing project":    {"other", Quotas{"port": 3}, "there is no project other", nil},
 	}

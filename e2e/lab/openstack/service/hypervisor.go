@@ -9,7 +9,7 @@ func Hypervisor(program string, env, mounts []string) Service {
 	return Service{
 		Name: "hypervisor",
 		// It asks for the address of each of them when it begins.
-		Needs: []string{Keystone, "glance", "neutron", "cinder", Nova},
+		Needs: []string{Keystone, "glance", "neutron", "cinder", Nova, Octavia},
 		Daemons: []container.Daemon{{
 			Name: "hypervisor", OnHost: true, Env: env, Mounts: mounts,
 			Args: []string{program, "openstack", "hypervisor"},

@@ -33,7 +33,7 @@ func All(installation configuration.Installation) []Service {
 		address(installation), mariadb(installation), rabbitmq(installation),
 		keystone(installation),
 		placement(installation), glance(installation), neutron(installation), cinder(installation),
-		nova(installation),
+		nova(installation), octavia(installation),
 	}
 }
 

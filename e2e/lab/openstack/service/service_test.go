@@ -65,12 +65,13 @@ func TestStopOrder(t *testing.T) {
 		{"hypervisor", "nova-api"}, {"hypervisor", "nova-compute1"}, {"nova-compute2", "rabbitmq"},
 		{"nova-api", "keystone"},
 		{"neutron", "keystone"}, {"keystone", "mariadb"}, {"cinder-volume", "mariadb"},
+		{"hypervisor", "octavia"}, {"octavia", "keystone"},
 	} {
 		if place[pair[0]] >= place[pair[1]] {
 			t.Errorf("%s does not stop before %s: %v", pair[0], pair[1], groups)
 		}
 	}
-	if count := len(slices.Concat(groups...)); count != 17 {
+	if count := len(slices.Concat(groups...)); count != 18 {
 		t.Errorf("%d daemons: %v", count, groups)
 	}
 }
