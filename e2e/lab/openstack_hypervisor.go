@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/container"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor"
@@ -76,7 +77,8 @@ func runHypervisor(ctx context.Context, o hypervisorOptions, say *progress.Print
 	if err != nil {
 		return err
 	}
-	machines := engine.Engine{Cloud: cloud.Endpoint, Image: o.machineImage, Consoles: consoles}
+	machines := engine.Engine{Cloud: cloud.Endpoint, Image: o.machineImage, ProxyImage: openstack.Image(),
+		Consoles: consoles}
 	images := slices.Sorted(maps.Keys(machineImages()))
 	say.Say("servers of the images %s on %s become containers", strings.Join(images, ", "), cloud.Endpoint)
 	hypervisor.New(cloud, machines, images, say.Say).Run(ctx)

@@ -38,8 +38,7 @@ type Built struct {
 
 // Build returns the root file system, made by mmdebstrap when the store does not hold it.
 func (r Rootfs) Build(ctx context.Context, cache *store.Store, say *progress.Printer) (Built, error) {
-	args := r.args()
-	key := store.Key(append([]string{runtime.GOARCH}, args...)...)
+	args, key := r.args(), r.Key()
 	dir, err := cache.Get("rootfs", r.Name, key, func(dir string) error {
 		return say.Step("Debian root file system for "+r.Name, func() error {
 			return bootstrap(ctx, append(args, filepath.Join(dir, archiveName)))
@@ -47,6 +46,9 @@ func (r Rootfs) Build(ctx context.Context, cache *store.Store, say *progress.Pri
 	})
 	return Built{Archive: filepath.Join(dir, archiveName), Key: key}, err
 }
+
+// Key returns the hash of what defines the root file system, as in Built.
+func (r Rootfs) Key() string { return store.Key(append([]string{runtime.GOARCH}, r.args()...)...) }
 
 // args returns the arguments of mmdebstrap without the target.
 func (r Rootfs) args() []string {

@@ -56,10 +56,15 @@ func (l *Lab) packages(ctx context.Context) (debian.Built, string, error) {
 // imageLabel is on every image that the lab imported for OpenStack.
 const imageLabel = "cluster-init.io/lab.openstack"
 
+// Image returns the reference of the image of all services, which has haproxy. Start brings it into the engine.
+func Image() string { return imageOf(rootfs().Key()) }
+
+func imageOf(key string) string { return "cluster-init.io/lab/openstack:" + strings.ToLower(key) }
+
 // image returns the image of a root file system. The engine imports it unless it has it. Then it deletes those of
 // other packages that no container uses.
 func (l *Lab) image(ctx context.Context, built debian.Built) (string, error) {
-	reference := "cluster-init.io/lab/openstack:" + strings.ToLower(built.Key)
+	reference := imageOf(built.Key)
 	has, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"image", "ls", "--quiet", reference}})
 	if err != nil || strings.TrimSpace(has) != "" {
 		return reference, err

@@ -37,6 +37,9 @@ func (c *fakeCloud) ImageOf(_ context.Context, server Server) (string, error) {
 func (c *fakeCloud) Gone(_ context.Context, id string) (bool, error) {
 	return c.state.server(id) == nil && !slices.Contains(c.hidden, id), c.fail("gone")
 }
+func (c *fakeCloud) BalancerGone(_ context.Context, id string) (bool, error) {
+	return c.state.balancer(id) == nil && !slices.Contains(c.hidden, id), c.fail("gone")
+}
 func (c *fakeCloud) Drive(_ context.Context, id string) (drive.Content, error) {
 	return drive.Content{Metadata: drive.Metadata{UUID: id}}, c.fail("drive")
 }
@@ -47,6 +50,8 @@ type fakeEngine struct {
 	wires  Wires
 	images map[string]string // of the machines that were made, by server
 	done   []string
+	// configuration is the last one that a proxy got.
+	configuration string
 	// consoles are the servers whose consoles were shown.
 	consoles []string
 	failing  map[string]bool // what is done, as it is written down; "world" for looking
@@ -65,7 +70,7 @@ func (e *fakeEngine) World(context.Context) (World, error) {
 	if e.failing["world"] {
 		return World{}, errBroken
 	}
-	return World{slices.Clone(e.world.Containers), slices.Clone(e.world.Networks)}, nil
+	return World{slices.Clone(e.world.Containers), slices.Clone(e.world.Proxies), slices.Clone(e.world.Networks)}, nil
 }
 
 func (e *fakeEngine) Make(_ context.Context, m Machine, content drive.Content) error {
@@ -84,22 +89,43 @@ func (e *fakeEngine) Make(_ context.Context, m Machine, content drive.Content) e
 	return err
 }
 
-func (e *fakeEngine) Remove(_ context.Context, c Container) error {
-	err := e.do("remove %s", c.Server)
+func (e *fakeEngine) MakeProxy(_ context.Context, p Proxy) error {
+	err := e.do("proxy %s %s=%s", p.Balancer, p.Link.Network, p.Link.Address)
+	container := Container{ID: "c-" + p.Balancer, Name: p.Name, Balancer: p.Balancer, Status: "created",
+		Networks: []string{p.Link.Network}}
 	if err == nil {
-		e.world.Containers = slices.DeleteFunc(e.world.Containers, func(o Container) bool { return o.ID == c.ID })
+		container.Status, container.PID = "running", 200+len(e.world.Proxies)
+	}
+	e.world.Proxies = append(e.world.Proxies, container)
+	e.configuration = p.Configuration
+	return err
+}
+
+func (e *fakeEngine) Configure(_ context.Context, c Container, configuration string) error {
+	e.configuration = configuration
+	return e.do("configure %s", c.Balancer)
+}
+
+func (e *fakeEngine) Remove(_ context.Context, c Container) error {
+	err := e.do("remove %s", c.Server+c.Balancer)
+	if err == nil {
+		same := func(o Container) bool { return o.ID == c.ID }
+		e.world.Containers = slices.DeleteFunc(e.world.Containers, same)
+		e.world.Proxies = slices.DeleteFunc(e.world.Proxies, same)
 	}
 	return err
 }
 
 func (e *fakeEngine) Power(_ context.Context, c Container, on bool) error {
 	status := map[bool]string{true: "running", false: "exited"}[on]
-	for i := range e.world.Containers {
-		if e.world.Containers[i].ID == c.ID {
-			e.world.Containers[i].Status = status
+	for _, all := range [][]Container{e.world.Containers, e.world.Proxies} {
+		for i := range all {
+			if all[i].ID == c.ID {
+				all[i].Status = status
+			}
 		}
 	}
-	return e.do("power %s %v", c.Server, on)
+	return e.do("power %s %v", c.Server+c.Balancer, on)
 }
 
 func (e *fakeEngine) Console(_ context.Context, c Container) error {

@@ -1,5 +1,6 @@
 // Package hypervisor is the machine room below nova's fake compute driver: each server of an image of the lab becomes a
-// container that boots with the server's own user-data, has its fixed addresses, and goes when the server goes.
+// container that boots with the server's own user-data, has its fixed addresses, and goes when the server goes. So does
+// each load balancer of octavia that has members become a container with haproxy.
 //
 // It keeps nothing: all that it does follows from what the cloud's API says and from the labels of what exists in the
 // Docker engine. So it may be killed at any time and started again.
@@ -24,12 +25,14 @@ const (
 
 // cloud is what is asked of OpenStack's services. An error never means that something does not exist.
 type cloud interface {
-	// State returns all servers, of all projects, and the networks that they are in.
+	// State returns all servers and load balancers, of all projects, and the networks that they are in.
 	State(ctx context.Context) (State, error)
 	// ImageOf returns the name of the image that a server was made of; empty when there is no such image any more.
 	ImageOf(ctx context.Context, server Server) (string, error)
 	// Gone reports whether the API denies that there is such a server.
 	Gone(ctx context.Context, server string) (bool, error)
+	// BalancerGone reports whether the API denies that there is such a load balancer.
+	BalancerGone(ctx context.Context, balancer string) (bool, error)
 	// Drive returns what a server finds on its config drive. It is secret.
 	Drive(ctx context.Context, server string) (drive.Content, error)
 }
@@ -40,6 +43,10 @@ type engine interface {
 	World(ctx context.Context) (World, error)
 	// Make starts a container that has never run before. A half made one is left when it fails.
 	Make(ctx context.Context, machine Machine, content drive.Content) error
+	// MakeProxy starts a container that does what a load balancer does. A half made one is left when it fails.
+	MakeProxy(ctx context.Context, proxy Proxy) error
+	// Configure gives a proxy that runs another configuration. Connections stay.
+	Configure(ctx context.Context, container Container, configuration string) error
 	// Remove removes a container with its volumes.
 	Remove(ctx context.Context, container Container) error
 	// Power starts or stops a container that was made before.
@@ -61,12 +68,15 @@ type Bridge struct {
 	images []string // servers of other images stay paper
 	report *report
 	pause  *pause
+	// configured are the configurations that this process has given to proxies, by load balancer.
+	configured map[string]string
 }
 
 // New returns a bridge for the servers that were made of the images of those names. say hears what is done and, once,
 // what fails.
 func New(cloud cloud, engine engine, images []string, say func(format string, args ...any)) *Bridge {
-	return &Bridge{cloud: cloud, engine: engine, images: images, report: newReport(say), pause: newPause(time.Now)}
+	return &Bridge{cloud: cloud, engine: engine, images: images, report: newReport(say), pause: newPause(time.Now),
+		configured: map[string]string{}}
 }
 
 // period returns the pause after an observation that took so long: observations may take a tenth of the time, so that

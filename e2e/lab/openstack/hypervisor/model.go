@@ -44,10 +44,11 @@ type FloatingIP struct {
 
 // State is what the cloud says.
 type State struct {
-	Servers  []Server
-	Networks []Network
-	Ports    []Port
-	Floating []FloatingIP
+	Servers   []Server
+	Networks  []Network
+	Ports     []Port
+	Floating  []FloatingIP
+	Balancers []LoadBalancer
 }
 
 // Link is a place in a network.
@@ -63,9 +64,10 @@ type Machine struct {
 	Links        []Link // one at least
 }
 
-// Container is a container that exists, with the server that it stands for.
+// Container is a container that exists, with the server or the load balancer that it stands for.
 type Container struct {
-	ID, Name, Server string
+	ID, Name         string
+	Server, Balancer string // identifier; one of them is empty
 	Status           string // of docker: created, running, exited, ...
 	PID              int    // of its first process; 0 when it does not run
 	Networks         []string
@@ -76,8 +78,9 @@ func (c Container) Running() bool { return c.Status == "running" }
 
 // World is what exists in the engine.
 type World struct {
-	Containers []Container
-	Networks   []string // identifiers of neutron networks
+	Containers []Container // of servers
+	Proxies    []Container // of load balancers
+	Networks   []string    // identifiers of neutron networks
 }
 
 // Floating is a floating address of a machine that runs.
@@ -91,7 +94,8 @@ type Wires struct {
 	Networks []string // those that exist
 	// Taken are the addresses of each network that neutron has given away.
 	Taken map[string][]netip.Addr
-	// Machines are the process identifiers of those that run, each with its floating addresses, or none.
+	// Machines are the process identifiers of those that run, and of load balancers, each with its floating addresses, or
+	// none.
 	Machines map[int][]Floating
 	// Shared are addresses of networks that machines give to each other.
 	Shared []netip.Addr
@@ -129,12 +133,17 @@ func (s State) server(id string) *Server {
 	return &s.Servers[i]
 }
 
-// floating returns the floating addresses of a server.
-func (s State) floating(server string) []Floating {
+// floating returns the floating addresses of what a container stands for.
+func (s State) floating(container Container) []Floating {
 	var found []Floating
+	has := func(p Port) bool { return p.Device == container.Server }
+	if container.Balancer != "" {
+		balancer := s.balancer(container.Balancer)
+		has = func(p Port) bool { return balancer != nil && p.ID == balancer.Port }
+	}
 	for _, address := range s.Floating {
 		i := slices.IndexFunc(s.Ports, func(p Port) bool { return address.Port != "" && p.ID == address.Port })
-		if i >= 0 && s.Ports[i].Device == server {
+		if i >= 0 && has(s.Ports[i]) {
 			found = append(found, Floating{Address: address.Address, Fixed: address.Fixed, Network: s.Ports[i].Network})
 		}
 	}
@@ -162,9 +171,12 @@ func (s State) taken() map[string][]netip.Addr {
 	return all
 }
 
+// all returns the containers of servers and of load balancers.
+func (w World) all() []Container { return slices.Concat(w.Containers, w.Proxies) }
+
 // uses reports whether a container has a place in a network, also one that does not run.
 func (w World) uses(network string) bool {
-	return slices.ContainsFunc(w.Containers, func(c Container) bool { return slices.Contains(c.Networks, network) })
+	return slices.ContainsFunc(w.all(), func(c Container) bool { return slices.Contains(c.Networks, network) })
 }
 
 func (w World) container(server string) *Container {

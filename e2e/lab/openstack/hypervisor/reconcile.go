@@ -32,6 +32,7 @@ func (b *Bridge) Reconcile(ctx context.Context) {
 	for _, server := range b.wanted(ctx, state, world) {
 		b.serve(ctx, state, world, server)
 	}
+	b.balance(ctx, state, world)
 	for _, container := range world.Containers {
 		if container.Running() {
 			b.report.failed(ctx, "console of "+container.Name, b.console(ctx, container))
@@ -181,9 +182,9 @@ func (b *Bridge) wire(ctx context.Context, state State, world World) {
 	defer cancel()
 	wires := Wires{Networks: world.Networks, Taken: state.taken(), Machines: map[int][]Floating{},
 		Shared: state.shared()}
-	for _, container := range world.Containers {
+	for _, container := range world.all() {
 		if container.Running() && container.PID != 0 {
-			wires.Machines[container.PID] = state.floating(container.Server)
+			wires.Machines[container.PID] = state.floating(container)
 		}
 	}
 	b.report.failed(ctx, "the connections", b.engine.Wire(ctx, wires))
@@ -196,7 +197,7 @@ func Clean(ctx context.Context, engine engine, say func(format string, args ...a
 		return err
 	}
 	var failed []error
-	for _, container := range world.Containers {
+	for _, container := range world.all() {
 		say("removing container %s", container.Name)
 		failed = append(failed, engine.Remove(ctx, container))
 	}

@@ -14,9 +14,10 @@ import (
 
 // Labels of what the bridge makes. Nothing without the first one, with the cloud's endpoint as value, is ever touched.
 const (
-	cloudLabel   = "cluster-init.io/openstack-cloud"
-	serverLabel  = "cluster-init.io/openstack-server"
-	networkLabel = "cluster-init.io/openstack-network"
+	cloudLabel    = "cluster-init.io/openstack-cloud"
+	serverLabel   = "cluster-init.io/openstack-server"
+	balancerLabel = "cluster-init.io/openstack-load-balancer"
+	networkLabel  = "cluster-init.io/openstack-network"
 )
 
 // Engine is the Docker engine of this machine, as far as it belongs to one cloud.
@@ -26,6 +27,8 @@ type Engine struct {
 	// Image returns the reference of the image of machines whose servers were made of the cloud's image of that name.
 	// The engine has it then.
 	Image func(ctx context.Context, name string) (string, error)
+	// ProxyImage is the reference of the image with haproxy, which the engine has.
+	ProxyImage string
 	// Consoles is the folder that gets the consoles of the servers.
 	Consoles string
 }
@@ -46,8 +49,16 @@ func (e Engine) World(ctx context.Context) (hypervisor.World, error) {
 	if err != nil {
 		return world, err
 	}
-	if world.Containers, err = inspect(ctx, ids); err != nil {
+	all, err := inspect(ctx, ids)
+	if err != nil {
 		return world, err
+	}
+	for _, container := range all {
+		if container.Balancer != "" {
+			world.Proxies = append(world.Proxies, container)
+		} else {
+			world.Containers = append(world.Containers, container)
+		}
 	}
 	world.Networks, err = lines(docker(ctx, "network", "ls", "--format", `{{.Label "`+networkLabel+`"}}`, "--filter",
 		"label="+cloudLabel+"="+e.Cloud))
@@ -83,7 +94,7 @@ func inspect(ctx context.Context, ids []string) ([]hypervisor.Container, error) 
 	for _, one := range all {
 		container := hypervisor.Container{
 			ID: one.ID, Name: strings.TrimPrefix(one.Name, "/"), Server: one.Config.Labels[serverLabel],
-			Status: one.State.Status, PID: one.State.Pid,
+			Balancer: one.Config.Labels[balancerLabel], Status: one.State.Status, PID: one.State.Pid,
 		}
 		for name := range one.NetworkSettings.Networks {
 			container.Networks = append(container.Networks, strings.TrimPrefix(name, networkName("")))

@@ -40,6 +40,22 @@ func TestAContainerHasItsServersAddressAndLabels(t *testing.T) {
 	}
 }
 
+func TestAProxyHasItsLoadBalancersAddressAndLabels(t *testing.T) {
+	e := Engine{Cloud: "http://cloud/v3", ProxyImage: "image:1"}
+	args := strings.Join(e.proxyArgs(hypervisor.Proxy{
+		Balancer: "id", Link: hypervisor.Link{Network: network, Address: netip.MustParseAddr("10.6.0.9")},
+	}, "api-id"), " ")
+	for _, want := range []string{
+		"--network openstack-" + network + " --ip 10.6.0.9 image:1 /usr/sbin/haproxy -W ", "--name api-id",
+		"--label cluster-init.io/openstack-cloud=http://cloud/v3 ",
+		"--label cluster-init.io/openstack-load-balancer=id ", "--pull never",
+	} {
+		if !strings.Contains(args, want) {
+			t.Errorf("no %q in %s", want, args)
+		}
+	}
+}
+
 func TestOnlyOwnRulesAreSeen(t *testing.T) {
 	e := Engine{Cloud: "http://198.51.100.1:5000/v3"}
 	listed := `-N DOCKER-USER

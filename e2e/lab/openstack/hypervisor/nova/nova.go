@@ -21,7 +21,8 @@ type Cloud struct {
 	// Endpoint is the address of its identity service, which identifies a cloud.
 	Endpoint                        string
 	compute, network, image, volume *gophercloud.ServiceClient
-	images                          map[string]string // by identifier of an image, or of a volume: the image's name
+	balancer                        *gophercloud.ServiceClient // nil in a cloud without load balancers
+	images                          map[string]string          // by identifier of an image, or of a volume: the image's name
 }
 
 // Connect logs in to a cloud of clouds.yaml, which it finds where all clients of OpenStack do (OS_CLIENT_CONFIG_FILE).
@@ -46,6 +47,13 @@ func Connect(ctx context.Context, name string) (*Cloud, error) {
 		if *service.to, err = service.make(provider, endpoint); err != nil {
 			return nil, fmt.Errorf("find a service of cloud %s: %w", name, err)
 		}
+	}
+	var none gophercloud.ErrEndpointNotFound
+	if cloud.balancer, err = sdk.NewLoadBalancerV2(provider, endpoint); errors.As(err, &none) {
+		cloud.balancer, err = nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the load balancers of cloud %s: %w", name, err)
 	}
 	return cloud, nil
 }

@@ -1,6 +1,7 @@
 package nova
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -33,19 +34,24 @@ func (a answers) cloud(t *testing.T) *Cloud {
 	t.Cleanup(server.Close)
 	service := &gophercloud.ServiceClient{ProviderClient: &gophercloud.ProviderClient{TokenID: "t"},
 		Endpoint: server.URL + "/"}
-	return &Cloud{compute: service, network: service, image: service, volume: service, images: map[string]string{}}
+	return &Cloud{compute: service, network: service, image: service, volume: service, balancer: service,
+		images: map[string]string{}}
 }
 
 func TestOnlyNotFoundIsGone(t *testing.T) {
 	for answer, want := range map[string]string{"404": "true", `{"server":{"id":"s"}}`: "false", "500": "error",
 		"503": "error", "401": "error", "403": "error"} {
-		gone, err := answers{"servers/s": answer}.cloud(t).Gone(t.Context(), "s")
-		got := fmt.Sprint(gone)
-		if err != nil {
-			got = "error"
-		}
-		if got != want || gone && err != nil {
-			t.Errorf("%s: %s, want %s (%v)", answer, got, want, err)
+		cloud := answers{"servers/s": answer, "lbaas/loadbalancers/s": answer}.cloud(t)
+		for kind, ask := range map[string]func(context.Context, string) (bool, error){"server": cloud.Gone,
+			"load balancer": cloud.BalancerGone} {
+			gone, err := ask(t.Context(), "s")
+			got := fmt.Sprint(gone)
+			if err != nil {
+				got = "error"
+			}
+			if got != want || gone && err != nil {
+				t.Errorf("%s, %s: %s, want %s (%v)", kind, answer, got, want, err)
+			}
 		}
 	}
 }
@@ -92,6 +98,16 @@ func TestState(t *testing.T) {
 		"subnets": `{"subnets":[{"id":"1","network_id":"n","cidr":"10.6.0.0/24","gateway_ip":"10.6.0.1"},{"id":"2","network_id":"n","cidr":"10.7.0.0/24"},{"id":"3","network_id":"m","cidr":"10.8.0.0/24","gateway_ip":null}]}`,
 		"ports": `{"ports":[{"id":"p","network_id":"n","device_id":"s","fixed_ips":[{"ip_address":"fd00::5"},{"ip_address":"10.6.0.5"}],
 			"allowed_address_pairs":[{"ip_address":"10.6.0.9","mac_address":"fa:16:3e:00:00:01"},{"ip_address":"10.9.0.0/16"}]}]}`,
+		"lbaas/loadbalancers": `{"loadbalancers":[{"id":"b","name":"api","vip_port_id":"v","admin_state_up":true},
+			{"id":"off","name":"down","vip_port_id":"w","admin_state_up":false}]}`,
+		"lbaas/listeners": `{"listeners":[
+			{"id":"1","protocol":"TCP","protocol_port":6443,"default_pool_id":"pool","admin_state_up":true,"loadbalancers":[{"id":"b"}],"allowed_cidrs":["10.6.0.0/24"]},
+			{"id":"2","protocol":"TCP","protocol_port":80,"admin_state_up":true,"loadbalancers":[{"id":"b"},{"id":"off"}]},
+			{"id":"3","protocol":"UDP","protocol_port":53,"default_pool_id":"pool","admin_state_up":true,"loadbalancers":[{"id":"b"}]}]}`,
+		"lbaas/healthmonitors": `{"healthmonitors":[{"id":"h","delay":10,"max_retries":5,"max_retries_down":3,"pools":[{"id":"pool"}]}]}`,
+		"lbaas/pools/pool/members": `{"members":[{"id":"m","address":"10.6.0.5","protocol_port":6443,"admin_state_up":true},
+			{"id":"n","address":"10.6.0.6","protocol_port":6443,"admin_state_up":true,"provisioning_status":"PENDING_DELETE"},
+			{"id":"o","address":"10.6.0.7","protocol_port":6443,"admin_state_up":false}]}`,
 		"floatingips": `{"floatingips":[{"floating_ip_address":"203.0.113.7","fixed_ip_address":"10.6.0.5","port_id":"p"},{"floating_ip_address":"203.0.113.8","fixed_ip_address":null,"port_id":null}]}`,
 	}
 	state, err := a.cloud(t).State(t.Context())
@@ -99,8 +115,9 @@ func TestState(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "[{s one ACTIVE i } {b two BUILD  v}] [{n 10.6.0.0/24 10.6.0.1} {m 10.8.0.0/24 invalid IP}] " +
-		"[{p n s [10.6.0.5] [10.6.0.9]}] [{203.0.113.7 10.6.0.5 p}]"
-	if got := fmt.Sprint(state.Servers, state.Networks, state.Ports, state.Floating); got != want {
+		"[{p n s [10.6.0.5] [10.6.0.9]}] [{203.0.113.7 10.6.0.5 p}] " +
+		"[{b api v [{6443 [10.6.0.0/24] [10.6.0.5:6443] {10s 5 3}} {80 [] [] {0s 0 0}}]} {off down w []}]"
+	if got := fmt.Sprint(state.Servers, state.Networks, state.Ports, state.Floating, state.Balancers); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	for question := range a {
@@ -110,6 +127,29 @@ func TestState(t *testing.T) {
 			t.Errorf("no error although %s failed", question)
 		}
 		a[question] = before
+	}
+}
+
+// A pool may go while its listener is being read; and a cloud may have neither servers nor load balancers, or no octavia.
+func TestStateWithoutLoadBalancers(t *testing.T) {
+	a := answers{"servers/detail": `{"servers":[]}`, "lbaas/loadbalancers": `{"loadbalancers":[]}`}
+	cloud := a.cloud(t)
+	if state, err := cloud.State(t.Context()); err != nil || len(state.Balancers) > 0 {
+		t.Errorf("an empty cloud: %+v, %v", state, err)
+	}
+	if members, err := cloud.members(t.Context(), "gone"); err != nil || len(members) > 0 {
+		t.Errorf("a pool that is gone: %v, %v", members, err)
+	}
+	a["lbaas/loadbalancers"] = "500"
+	if _, err := cloud.State(t.Context()); err == nil {
+		t.Error("no error although octavia does not answer")
+	}
+	cloud.balancer = nil
+	if _, err := cloud.State(t.Context()); err != nil {
+		t.Errorf("a cloud without octavia: %v", err)
+	}
+	if gone, err := cloud.BalancerGone(t.Context(), "b"); gone || err == nil {
+		t.Errorf("a load balancer is gone without octavia: %t, %v", gone, err)
 	}
 }
 

@@ -13,12 +13,15 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor"
 )
 
-// State returns the servers of all projects, and the networks, ports and floating addresses. Servers are asked for
-// first: the ports of one that runs exist already.
+// State returns the servers and load balancers of all projects, and the networks, ports and floating addresses. Servers
+// and load balancers are asked for first: the ports of those that work exist already.
 func (c *Cloud) State(ctx context.Context) (hypervisor.State, error) {
 	var state hypervisor.State
 	var err error
-	if state.Servers, err = c.servers(ctx); err != nil || len(state.Servers) == 0 {
+	if state.Servers, err = c.servers(ctx); err != nil {
+		return state, err
+	}
+	if state.Balancers, err = c.balancers(ctx); err != nil || len(state.Servers)+len(state.Balancers) == 0 {
 		return state, err
 	}
 	if state.Networks, err = c.networks(ctx); err != nil {
