@@ -68,7 +68,7 @@ func TestMatrixHealOpenStack(t *testing.T) {
 	} {
 		for _, fault := range serverFaults {
 			t.Run(role.name+" "+fault.name, func(t *testing.T) {
-				outage, server := watchAddress(t), role.server(t)
+				outage, server := watchAddress(t, virtualAddress), role.server(t)
 				happen := func(server string) { fault.happen(project, t, server) }
 				least := unhealthySeconds*time.Second + silenceOfNodes
 				if fault.slow {

@@ -59,7 +59,7 @@ func TestMatrixVIP(t *testing.T) {
 	t.Run("another machine answers when the one with the address is gone", func(t *testing.T) {
 		ready := management.readyMachines(t.Context())
 		holder := project.holder(t)
-		outage := watchAddress(t)
+		outage := watchAddress(t, virtualAddress)
 		if _, err := project.Delete(t.Context(), holder); err != nil {
 			t.Fatal(err)
 		}
@@ -139,9 +139,9 @@ func (p project) holder(t *testing.T) openstack.Resource {
 	return openstack.Resource{}
 }
 
-// watchAddress asks the API server at the virtual address again and again. stop ends that, and returns the longest time
-// between two answers.
-func watchAddress(t *testing.T) (stop func() time.Duration) {
+// watchAddress asks the API server at an address again and again. stop ends that, and returns the longest time between
+// two answers.
+func watchAddress(t *testing.T, address string) (stop func() time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true,
@@ -158,7 +158,7 @@ func watchAddress(t *testing.T) (stop func() time.Duration) {
 				return
 			case <-tick.C:
 			}
-			request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+virtualAddress+":6443/readyz", nil)
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+":6443/readyz", nil)
 			if err != nil {
 				continue
 			}
