@@ -11,14 +11,14 @@ import time
 from octavia.api.drivers.driver_agent import driver_updater
 from octavia.common import constants
 from octavia.db import api
-from octavia.db import repositories
+from octavia.db import models
 from octavia_lib.api.drivers import provider_base
 from octavia_lib.common import constants as lib_constants
 from oslo_log import log
 
 LOG = log.getLogger(__name__)
 
-# Seconds between two looks at the database: after a request, for so many of them, and otherwise.
+# Seconds between two looks at the database after a request, for so many of them, and otherwise.
 BUSY, LOOKS, IDLE = 0.1, 30, 10
 
 PENDING = (constants.PENDING_CREATE, constants.PENDING_UPDATE, constants.PENDING_DELETE)
@@ -33,9 +33,9 @@ class Finisher(threading.Thread):
 
     def run(self):
         while True:
-            self.asked.wait(IDLE)
+            looks = LOOKS if self.asked.wait(IDLE) else 1
             self.asked.clear()
-            for _ in range(LOOKS):  # a request is seen when it is committed, which is after it has asked
+            for _ in range(looks):  # a request is seen when it is committed, which is after it has asked
                 try:
                     finish_all()
                 except Exception:
@@ -52,11 +52,9 @@ def finisher():
 
 
 def finish_all():
-    session = api.get_session()
-    for status in PENDING:
-        balancers, _ = repositories.LoadBalancerRepository().get_all(session, provisioning_status=status)
-        for balancer in balancers:
-            finish(balancer)
+    pending = models.LoadBalancer.provisioning_status.in_(PENDING)
+    for row in api.get_session().query(models.LoadBalancer).filter(pending).all():
+        finish(row.to_data_model())
 
 
 def finish(balancer):
