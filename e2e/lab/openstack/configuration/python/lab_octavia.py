@@ -53,7 +53,8 @@ def finisher():
 
 def finish_all():
     pending = models.LoadBalancer.provisioning_status.in_(PENDING)
-    for row in api.get_session().query(models.LoadBalancer).filter(pending).all():
+    session = api.get_session()  # the rows read from it as long as it lives
+    for row in session.query(models.LoadBalancer).filter(pending).all():
         finish(row.to_data_model())
 
 
