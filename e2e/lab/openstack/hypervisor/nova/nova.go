@@ -48,14 +48,21 @@ func Connect(ctx context.Context, name string) (*Cloud, error) {
 			return nil, fmt.Errorf("find a service of cloud %s: %w", name, err)
 		}
 	}
-	var none gophercloud.ErrEndpointNotFound
-	if cloud.balancer, err = sdk.NewLoadBalancerV2(provider, endpoint); errors.As(err, &none) {
-		cloud.balancer, err = nil, nil
+	if cloud.balancer, err = sdk.NewLoadBalancerV2(provider, endpoint); err == nil {
+		return cloud, nil
 	}
-	if err != nil {
+	if !unlisted(err) {
 		return nil, fmt.Errorf("find the load balancers of cloud %s: %w", name, err)
 	}
+	cloud.balancer = nil
 	return cloud, nil
+}
+
+// unlisted reports whether the catalog lacks a service. The SDK returns a pointer, or the error itself.
+func unlisted(err error) bool {
+	var pointer *gophercloud.ErrEndpointNotFound
+	var value gophercloud.ErrEndpointNotFound
+	return errors.As(err, &pointer) || errors.As(err, &value)
 }
 
 // Endpoint returns the address of the identity service of a cloud of clouds.yaml, without a request.
