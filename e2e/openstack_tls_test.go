@@ -97,7 +97,7 @@ const identityService = "http://" + openstacklab.Address + ":5000"
 
 // cloudServices are the lab's services by their ports.
 var cloudServices = map[string]string{"5000": "identity", "8774": "compute", "8776": "block storage",
-	"8778": "placement", "9292": "image", "9696": "network"}
+	"8778": "placement", "9292": "image", "9696": "network", "9876": "load balancer"}
 
 // encryptedCloud is the lab's OpenStack behind TLS: each of its services has another port at the same address, and each
 // answer names those.
