@@ -14,8 +14,8 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
 )
 
-// rootfs has the services' Python code, the programs under them, what the hypervisor bridge calls, and haproxy, of which
-// that makes load balancers.
+// rootfs has the services' Python code, the programs under them, what the hypervisor bridge calls, and haproxy, of
+// which that makes load balancers.
 func rootfs() debian.Rootfs {
 	return debian.Rootfs{Name: "openstack", Packages: []string{
 		"python3-keystone", "python3-glance", "python3-nova", "python3-neutron", "python3-cinder", "python3-placement",

@@ -94,8 +94,8 @@ type Wires struct {
 	Networks []string // those that exist
 	// Taken are the addresses of each network that neutron has given away.
 	Taken map[string][]netip.Addr
-	// Machines are the process identifiers of those that run, and of load balancers, each with its floating addresses, or
-	// none.
+	// Machines are the process identifiers of those that run, and of load balancers, each with its floating addresses,
+	// or none.
 	Machines map[int][]Floating
 	// Shared are addresses of networks that machines give to each other.
 	Shared []netip.Addr

@@ -40,7 +40,8 @@ func (c cloud) quotaHolders() []quotaHolder {
 		{c.network, "quotas", "quota", []string{
 			"network", "subnet", "router", "port", "floatingip", "security_group", "security_group_rule", "trunk"}},
 		{c.volume, "os-quota-sets", "quota_set", []string{"volumes", "gigabytes", "snapshots", "per_volume_gigabytes"}},
-		{c.balancer, "lbaas/quotas", "quota", []string{"load_balancer", "listener", "pool", "member", "health_monitor"}},
+		{c.balancer, "lbaas/quotas", "quota", []string{
+			"load_balancer", "listener", "pool", "member", "health_monitor"}},
 	}
 }
 

@@ -1,5 +1,5 @@
-"""The lab's provider driver for octavia: load balancers that are rows in its database, of which the API says that all of
-it works. The hypervisor bridge makes a proxy of each.
+"""The lab's provider driver for octavia: load balancers that are rows in its database, of which the API says that all
+of it works. The hypervisor bridge makes a proxy of each.
 
 The driver runs within octavia's API, and needs neither octavia's workers nor its driver agent. Octavia itself makes the
 port with the address of a load balancer, and deletes it."""
@@ -25,7 +25,8 @@ PENDING = (constants.PENDING_CREATE, constants.PENDING_UPDATE, constants.PENDING
 
 
 class Finisher(threading.Thread):
-    """Ends what requests have begun. All it knows is in the database: what was under way when the API ended, it finds."""
+    """Ends what requests have begun. All it knows is in the database, and so is what was under way when the API ended.
+    """
 
     def __init__(self):
         super().__init__(name='lab', daemon=True)

@@ -21,8 +21,9 @@ type Cloud struct {
 	// Endpoint is the address of its identity service, which identifies a cloud.
 	Endpoint                        string
 	compute, network, image, volume *gophercloud.ServiceClient
-	balancer                        *gophercloud.ServiceClient // nil in a cloud without load balancers
-	images                          map[string]string          // by identifier of an image, or of a volume: the image's name
+	// balancer is nil in a cloud without load balancers.
+	balancer *gophercloud.ServiceClient
+	images   map[string]string // by identifier of an image, or of a volume: the image's name
 }
 
 // Connect logs in to a cloud of clouds.yaml, which it finds where all clients of OpenStack do (OS_CLIENT_CONFIG_FILE).

@@ -130,7 +130,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// A pool may go while its listener is being read; and a cloud may have neither servers nor load balancers, or no octavia.
+// A pool may go while its listener is being read; a cloud may have neither servers nor load balancers, or no octavia.
 func TestStateWithoutLoadBalancers(t *testing.T) {
 	a := answers{"servers/detail": `{"servers":[]}`, "lbaas/loadbalancers": `{"loadbalancers":[]}`}
 	cloud := a.cloud(t)
