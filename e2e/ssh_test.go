@@ -23,7 +23,7 @@ import (
 // for PATH: it has a program ssh that starts the real one with a configuration for this.
 func sshTo(t *testing.T, machine string) (folder, address string) {
 	t.Helper()
-	real, err := exec.LookPath("ssh")
+	openSSH, err := exec.LookPath("ssh")
 	must(t, err)
 	_, host, err := ed25519.GenerateKey(nil)
 	must(t, err)
@@ -61,7 +61,7 @@ func sshTo(t *testing.T, machine string) (folder, address string) {
 	must(t, os.WriteFile(filepath.Join(folder, "config"), []byte(fmt.Sprintf("Host survivor\n HostName 127.0.0.1\n"+
 		" Port %s\n IdentityFile %s/key\n IdentitiesOnly yes\n IdentityAgent none\n UserKnownHostsFile %s/known_hosts\n",
 		port, folder, folder)), 0o600))
-	must(t, os.WriteFile(filepath.Join(folder, "ssh"), []byte(fmt.Sprintf("#!/bin/sh\nexec %s -F %s/config \"$@\"\n", real,
+	must(t, os.WriteFile(filepath.Join(folder, "ssh"), []byte(fmt.Sprintf("#!/bin/sh\nexec %s -F %s/config \"$@\"\n", openSSH,
 		folder)), 0o755))
 	return folder, "root@survivor"
 }

@@ -60,11 +60,11 @@ func judgeReplacements(v *view) []Finding {
 // containerd, remains one, and is not deleted either (v1.14.2, forwardEtcdLeadership).
 func replaceYourself(machine *unstructured.Unstructured, because string) string {
 	if strings.Contains(because, "etcd leadership") {
-		return fmt.Sprintf("If the other control-plane machines run, stop the server or the container of %s. etcd then "+
-			"elects another leader, and the machine is replaced.", machine.GetName())
+		return fmt.Sprintf("If the other control-plane machines run, stop the server or the container of %s. etcd "+
+			"then elects another leader, and the machine is replaced.", machine.GetName())
 	}
-	return fmt.Sprintf("Repair the machine, or the other machines that it names. To replace it yourself, make a backup "+
-		"first: kubectl -n %s delete machine %s", machine.GetNamespace(), machine.GetName())
+	return fmt.Sprintf("Repair the machine, or the other machines that it names. To replace it yourself, make a "+
+		"backup first: kubectl -n %s delete machine %s", machine.GetNamespace(), machine.GetName())
 }
 
 func blockedFinding(check *unstructured.Unstructured, machines []string) Finding {

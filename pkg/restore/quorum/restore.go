@@ -66,8 +66,8 @@ func (in Input) await(ctx context.Context) error {
 			}
 			return fault.Retryable(fmt.Errorf("the snapshot is restored, but the API server of %s is not ready "+
 				"after %s: %w", in.Backup.Manifest.Cluster, readyBound, err), fault.Timeout,
-				"See why on the machine: crictl ps --all, and the logs of etcd and kube-apiserver. No workload cluster was "+
-					"paused: pause each that has changed since the snapshot, before Cluster API's controllers run.")
+				"See why on the machine: crictl ps --all, and the logs of etcd and kube-apiserver. No workload "+
+					"cluster was paused: pause each that has changed since the snapshot, before Cluster API's controllers run.")
 		case <-time.After(readyPause):
 		}
 	}
