@@ -61,8 +61,8 @@ func sshTo(t *testing.T, machine string) (folder, address string) {
 	must(t, os.WriteFile(filepath.Join(folder, "config"), []byte(fmt.Sprintf("Host survivor\n HostName 127.0.0.1\n"+
 		" Port %s\n IdentityFile %s/key\n IdentitiesOnly yes\n IdentityAgent none\n UserKnownHostsFile %s/known_hosts\n",
 		port, folder, folder)), 0o600))
-	must(t, os.WriteFile(filepath.Join(folder, "ssh"), []byte(fmt.Sprintf("#!/bin/sh\nexec %s -F %s/config \"$@\"\n", openSSH,
-		folder)), 0o755))
+	script := fmt.Sprintf("#!/bin/sh\nexec %s -F %s/config \"$@\"\n", openSSH, folder)
+	must(t, os.WriteFile(filepath.Join(folder, "ssh"), []byte(script), 0o755))
 	return folder, "root@survivor"
 }
 

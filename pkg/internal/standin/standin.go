@@ -173,6 +173,7 @@ func goodAnswers() map[string]Reply {
 			Object{"volume_types": []Object{{"id": "t1", "name": "ssd"}}}),
 		"GET /volume/v3/os-availability-zone": OK(
 			Object{"availabilityZoneInfo": []Object{{"zoneName": "nova", "zoneState": Object{"available": true}}}}),
+		"GET /lb/v2.0/lbaas/loadbalancers": OK(Object{"loadbalancers": []Object{}}),
 		"GET /network/v2.0/network-ip-availabilities/" +
 			NetworkID: {403, Object{"NeutronError": Object{"message": "rule is disallowed by policy"}}},
 	}

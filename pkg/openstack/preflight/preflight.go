@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/loadbalancers"
 	"github.com/gophercloud/gophercloud/v2/pagination"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -155,15 +156,32 @@ func (i *inspection) credentials() {
 }
 
 // services checks the optional services of a cloud.
-func (i *inspection) services(context.Context) {
-	if i.needs.LoadBalancers && i.client.LoadBalancer == nil {
-		i.problem("Use another way to the API server (cluster.openstack.api_server.mode), and no load balancers for "+
-			"Services.",
-			"load balancers are wanted, and the catalog has no load-balancer service (Octavia)")
+func (i *inspection) services(ctx context.Context) {
+	if i.needs.LoadBalancers {
+		i.loadBalancers(ctx)
 	}
 	if i.needs.Volumes && i.client.BlockStorage == nil {
 		i.problem(
 			"Use the disks of flavors (cluster.openstack.root_volume.size=0), and disable the component cinder-csi.",
 			"volumes are wanted, and the catalog has no block-storage service (Cinder)")
 	}
+}
+
+// loadBalancers checks whether the cloud has load balancers, and lets the user list them. By Octavia's default policies
+// the role member alone may not.
+func (i *inspection) loadBalancers(ctx context.Context) {
+	const without = "use another way to the API server (cluster.openstack.api_server.mode), and no load balancers for " +
+		"Services."
+	if i.client.LoadBalancer == nil {
+		i.problem("U"+without[1:], "load balancers are wanted, and the catalog has no load-balancer service (Octavia)")
+		return
+	}
+	err := loadbalancers.List(i.client.LoadBalancer, loadbalancers.ListOpts{Limit: 1}).EachPage(ctx,
+		func(context.Context, pagination.Page) (bool, error) { return false, nil }) // the first one says it
+	if openstack.Status(err) == http.StatusForbidden {
+		i.problem("Ask the operator of the cloud for the role load-balancer_member in the project, or "+without,
+			"load balancers are wanted, and the cloud does not let these credentials list them")
+		return
+	}
+	i.asked("load balancers", err)
 }
