@@ -100,16 +100,15 @@ func (s *realCloud) notThere(t *testing.T) {
 	needs.Image, needs.KeyPair, needs.ExternalNetwork, needs.Network, needs.Router, needs.FloatingIP = "img", "key",
 		"ext", "net", "rtr", "192.0.2.250"
 	needs.ControlPlane = Machines{Count: 1, Flavor: "flv", Zones: []string{"zone"}}
-	needs.RootVolume.Type, needs.RootVolume.Zone, needs.LoadBalancers = "type", "vzone", true
-	balancers := "does not let these credentials list them" // the role member alone may not
-	if s.user.LoadBalancer == nil {
-		balancers = "no load-balancer service (Octavia)"
-	}
-	problems := []string{balancers, `image "img" does not exist`, `flavor "flv" does not exist`,
-		`key pair "key" does not exist`, `availability zone "zone" is not available`,
+	needs.RootVolume.Type, needs.RootVolume.Zone, needs.LoadBalancers = "type", "vzone", s.user.LoadBalancer == nil
+	problems := []string{`image "img" does not exist`, `flavor "flv" does not exist`, `key pair "key" does not exist`,
+		`availability zone "zone" is not available`,
 		`external network "ext" does not exist`, `network "net" does not exist`, `router "rtr" does not exist`,
 		"floating IP 192.0.2.250 is not one of project",
 		`volume type "type" does not exist`, `availability zone of volumes "vzone" is not available`}
+	if needs.LoadBalancers {
+		problems = append([]string{"no load-balancer service (Octavia)"}, problems...)
+	}
 	s.wants(t, needs, problems...)
 }
 
