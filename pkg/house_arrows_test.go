@@ -10,7 +10,7 @@ type rule struct {
 // is below it, and of its own floor what arrows says. pkg/internal is beside the house: tests of all floors use it.
 var floors = [][]string{
 	// ground: values, and words for them
-	{"fault", "redact", "health", "owned", "event", "oneline", "redirect", "suggest", "unpack",
+	{"fault", "redact", "health", "owned", "event", "oneline", "output", "redirect", "suggest", "unpack",
 		"wholefile", "machineadm"},
 	// adapters: one outside system each
 	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws", "helm", "etcd", "ssh"},
@@ -39,18 +39,19 @@ var arrows = map[string]rule{
 	"oneline": {nil, "text of others is made fit for a terminal and for the log of a CI job in one way, whoever " +
 		"prints it"},
 
+	"output":    {nil, "what a program writes is kept within bounds in one way, whoever runs it"},
 	"redirect":  {nil, "one way keeps credentials at their host"},
 	"unpack":    {nil, "one way reads archives and YAML of others within bounds"},
 	"wholefile": {nil, "a file that is read while it is written is written in one way, whoever writes it"},
 	"suggest":   {nil, "what somebody meant who typed a name that is none is read from the names that there are"},
 
-	"machineadm": {[]string{"fault", "oneline", "unpack", "wholefile"}, "it runs on machines: of the house it has only " +
+	"machineadm": {[]string{"fault", "oneline", "output", "unpack", "wholefile"}, "it runs on machines: of the house it has only " +
 		"ground that needs no client; its configuration is checked in one way, here and there"},
 
 	// adapters: one outside system each
 	"kube": {[]string{"fault", "health", "oneline", "unpack"}, "an adapter to one API server knows " +
 		"nothing of runs; whether a definition is served is read as every condition is"},
-	"docker": {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
+	"docker": {[]string{"fault", "output"}, "an adapter to the Docker engine knows nothing of runs"},
 	"kind": {[]string{"fault", "kube"}, "an adapter to kind knows nothing of runs; the kubeconfig in " +
 		"a node is checked where it is read"},
 	"kustomize": {[]string{"fault", "unpack"},
@@ -61,7 +62,7 @@ var arrows = map[string]rule{
 		"server; the kubeconfig in a Secret is checked where it is read"},
 	"helm": {nil, "an adapter to Helm's engine knows nothing of environments"},
 	"etcd": {nil, "an adapter to etcd knows nothing of how it is reached"},
-	"ssh":  {[]string{"fault"}, "an adapter to the OpenSSH client knows nothing of machines or runs"},
+	"ssh":  {[]string{"fault", "output"}, "an adapter to the OpenSSH client knows nothing of machines or runs"},
 	"aws": {[]string{"fault"},
 		"an adapter to AWS knows nothing of environments or runs"},
 	"aws/preflight": {[]string{"aws", "fault"}, "it compares what a cluster needs with what the account has"},
@@ -120,7 +121,7 @@ var arrows = map[string]rule{
 		"the user data of a machine is written from what it is given, without any outside system"},
 	"provider": {[]string{"environment"},
 		"the seam for infrastructure: what a run asks of the one that it has, of the environment that it applies"},
-	"provider/docker": {[]string{"docker", "fault", "kind", "owned", "provider", "provider/docker/addresses"},
+	"provider/docker": {[]string{"docker", "fault", "kind", "output", "owned", "provider", "provider/docker/addresses"},
 		"machines are containers of the Docker engine"},
 	"provider/docker/addresses": {[]string{"docker", "fault", "kind", "owned"},
 		"containers of a cluster are started with their addresses in one way, for whichever verb finds them stopped"},

@@ -10,6 +10,7 @@ import (
 	"path"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/output"
 )
 
 // File is a file of a container: its content, and its name in its folder, mode, owner and time.
@@ -33,15 +34,15 @@ var errTooLarge = errors.New("it is larger than any such file")
 // ReadFile returns a file of a container, which need not run. It follows no link. The error is ErrNotFound if there is
 // no such file or container.
 func (c *Client) ReadFile(ctx context.Context, container, name string) (File, error) {
-	archive := &Bounded{Limit: fileBytes + tarBytes}
+	archive := &output.Whole{Limit: fileBytes + tarBytes}
 	err := c.run(ctx, call{args: []string{"cp", container + ":" + name, "-"}, stdout: archive})
-	if archive.full {
+	if archive.Full() {
 		err = fault.Wrap(errTooLarge, fault.DockerFailed, "")
 	}
 	if err != nil {
 		return File{}, fmt.Errorf("read %s in container %s: %w", name, container, err)
 	}
-	f, err := firstOf(&archive.buf)
+	f, err := firstOf(bytes.NewReader(archive.Bytes()))
 	if err != nil {
 		return File{}, fault.Wrap(fmt.Errorf("read %s in container %s: %w", name, container, err), fault.DockerFailed,
 			"")
@@ -80,22 +81,3 @@ func (c *Client) WriteFile(ctx context.Context, container, folder string, f File
 	}
 	return nil
 }
-
-// Bounded keeps what is written to it, and fails beyond its limit: a container may write without end.
-type Bounded struct {
-	Limit int // in bytes
-	buf   bytes.Buffer
-	full  bool
-}
-
-// Write keeps p, or fails.
-func (b *Bounded) Write(p []byte) (int, error) {
-	if b.buf.Len()+len(p) > b.Limit {
-		b.full = true
-		return 0, errTooLarge
-	}
-	return b.buf.Write(p)
-}
-
-// String returns what was written.
-func (b *Bounded) String() string { return b.buf.String() }

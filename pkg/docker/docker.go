@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/output"
 )
 
 // Client runs docker commands. The zero value uses the `docker` on PATH with the process environment.
@@ -47,7 +49,7 @@ func (c *Client) run(ctx context.Context, k call) error {
 	}
 	cmd := exec.CommandContext(ctx, c.binary(), k.args...)
 	cmd.Env = append(append(os.Environ(), c.Env...), k.env...)
-	stderr := &tail{limit: 16 << 10}
+	stderr := &output.Tail{Limit: 16 << 10}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = k.stdin, k.stdout, stderr
 	if k.stderr != nil {
 		cmd.Stderr = io.MultiWriter(stderr, k.stderr)
@@ -60,7 +62,7 @@ func (c *Client) run(ctx context.Context, k call) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("docker %s: %w", verb(k.args), context.Cause(ctx))
 	}
-	return classify(k.args, stderr.String(), err)
+	return classify(k.args, strings.TrimSpace(stderr.String()), err)
 }
 
 // output executes one docker command and returns its stdout without the surrounding white space.
@@ -91,22 +93,6 @@ func (c *Client) binary() string {
 	}
 	return "docker"
 }
-
-// tail keeps the last bytes of what is written to it: the cause is at the end of an error message.
-type tail struct {
-	limit int
-	buf   []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.buf = append(t.buf, p...)
-	if over := len(t.buf) - t.limit; over > 0 {
-		t.buf = t.buf[over:]
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string { return strings.TrimSpace(string(t.buf)) }
 
 // verb names a command for messages: the words before the first flag, two at most.
 func verb(args []string) string {

@@ -1,7 +1,6 @@
 package machineadm
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,10 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/output"
 	"github.com/cluster-init/cluster-init/pkg/wholefile"
 )
 
@@ -74,10 +73,10 @@ func (h Host) execute(ctx context.Context, name string, args ...string) (string,
 	}
 	command := exec.CommandContext(ctx, path, args...)
 	command.WaitDelay = killDelay
-	output := &tail{max: maxOutput}
-	command.Stdout, command.Stderr = output, output
+	said := &output.Tail{Limit: maxOutput}
+	command.Stdout, command.Stderr = said, said
 	err = command.Run()
-	return output.String(), err
+	return said.String(), err
 }
 
 // find returns the path of a command; a name with a slash is one.
@@ -136,28 +135,4 @@ func (h Host) lock() (unlock func(), err error) {
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
-}
-
-// tail keeps the end of what is written to it, by several writers.
-type tail struct {
-	max   int
-	mutex sync.Mutex
-	bytes bytes.Buffer
-}
-
-// Write never fails.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.bytes.Write(p)
-	if extra := t.bytes.Len() - t.max; extra > 0 {
-		t.bytes.Next(extra)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	return t.bytes.String()
 }

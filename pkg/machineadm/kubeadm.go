@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/oneline"
+	"github.com/cluster-init/cluster-init/pkg/output"
 )
 
 // nodeFile exists on a machine that is a node, or that kubeadm has begun to make one of.
@@ -89,7 +90,7 @@ func (m Machine) bootstrap(ctx context.Context, command, self string, args []str
 	began := m.Now()
 	done := &KubeadmReport{Command: command, Result: Running, ExitCode: exitFailed}
 	report.Kubeadm, report.Result = done, Running
-	said := &tail{max: 4 * maxOutput}
+	said := &output.Tail{Limit: 4 * maxOutput}
 	kubeadm, err := m.Host.findKubeadm(self) // the preparation may have installed it
 	if err = errors.Join(err, m.Host.writeReport(report)); err == nil {
 		ctx, cancel := context.WithTimeout(ctx, kubeadmTimeout)

@@ -3,13 +3,15 @@
 package ssh
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os/exec"
+	"strings"
 	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/output"
 )
 
 // Client runs programs on one machine. Its Destination must come from Parse.
@@ -27,8 +29,6 @@ const (
 	// waitDelay is how long to wait for a killed ssh: its proxy command may keep its output open.
 	waitDelay = 2 * time.Second
 )
-
-var errTooLong = errors.New("the program writes more than any program that is run there")
 
 // options are those of each connection. They take precedence over the user's configuration. Host keys are checked as
 // that says.
@@ -67,16 +67,18 @@ func (c *Client) Run(ctx context.Context, stdin io.Reader, args ...string) (stri
 	defer stop(nil)
 	// ssh reads options after the destination, too: the line begins with "sh".
 	cmd := exec.CommandContext(ctx, c.binary(), append(options(), "--", c.Destination.text, line)...)
-	out, stderr := &bounded{limit: outputBytes, stop: stop}, &tail{limit: stderrBytes}
+	// beyond the limit it stops ssh, which would wait for a machine that writes without end
+	out := &output.Whole{Limit: outputBytes, Exceeded: func() { stop(output.ErrTooLong) }}
+	stderr := &output.Tail{Limit: stderrBytes}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = stdin, out, stderr, waitDelay
 	err = cmd.Run()
 	switch {
 	case err == nil:
-		return out.buf.String(), nil
+		return out.String(), nil
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	default:
-		err = c.explain(stderr.String(), err)
+		err = c.explain(strings.TrimSpace(stderr.String()), err)
 	}
 	return "", fmt.Errorf("run %s on %s: %w", args[0], c.Destination, err)
 }
@@ -90,35 +92,3 @@ func (c *Client) binary() string {
 	}
 	return "ssh"
 }
-
-// bounded keeps what is written to it. Beyond its limit it stops ssh, which would wait for a machine that writes
-// without end.
-type bounded struct {
-	limit int
-	buf   bytes.Buffer
-	stop  context.CancelCauseFunc
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.buf.Len()+len(p) > b.limit {
-		b.stop(errTooLong)
-		return 0, errTooLong
-	}
-	return b.buf.Write(p)
-}
-
-// tail keeps the last bytes of what is written to it: the cause is at the end of an error message.
-type tail struct {
-	limit int
-	buf   []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.buf = append(t.buf, p...)
-	if over := len(t.buf) - t.limit; over > 0 {
-		t.buf = t.buf[over:]
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string { return string(bytes.TrimSpace(t.buf)) }

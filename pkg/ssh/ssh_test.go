@@ -17,6 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/prerequisite"
 	"github.com/cluster-init/cluster-init/pkg/internal/sshserver"
+	"github.com/cluster-init/cluster-init/pkg/output"
 )
 
 // script writes a program, and returns its path.
@@ -144,7 +145,7 @@ func TestTheProgramFails(t *testing.T) {
 		}
 	}
 	_, err := c.Run(t.Context(), nil, "sh", "-c", "while :; do echo endless; done")
-	if !errors.Is(err, errTooLong) {
+	if !errors.Is(err, output.ErrTooLong) {
 		t.Errorf("of a program without an end: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	engine "github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/output"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
@@ -51,7 +52,7 @@ func (c controlPlane) Stopped() bool { return c.stopped }
 
 // Run runs a program in the container as root, and returns what it writes to stdout. The error has the end of stderr.
 func (c controlPlane) Run(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
-	out := &engine.Bounded{Limit: outputBytes}
+	out := &output.Whole{Limit: outputBytes}
 	if err := c.engine.Exec(ctx, c.container, args, engine.ExecOptions{Stdin: stdin, Stdout: out}); err != nil {
 		return "", fmt.Errorf("run %s: %w", args[0], err)
 	}
