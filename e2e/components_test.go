@@ -42,7 +42,7 @@ func TestMatrixComponents(t *testing.T) {
 	}
 	address := gitServer(t, newDoor(known), apps.root)
 	secureAddress, authority := secureGit(t, newDoor(known), secure.root)
-	keys := sshServer(t, keyed.root)
+	keys := sshServer(t, gateway(t), "git", gitOf(keyed.root))
 	charts, inRegistry := helmRepository(t, known, "charted"), chartRegistry(t, known, "packed")
 	given := func(password string) string {
 		return valuesFile(t, map[string]any{

@@ -197,7 +197,7 @@ func TestPreflight(t *testing.T) {
 			},
 			says:  []string{"does not let these credentials list them"},
 			hints: []string{"load-balancer_member", "api_server.mode"}},
-		"load balancers of which it does not say": {needs: func(n *Needs) { n.LoadBalancers = true },
+		"load balancers that it cannot list": {needs: func(n *Needs) { n.LoadBalancers = true },
 			cloud: func(s *standin.Cloud) {
 				s.Answers["GET /lb/v2.0/lbaas/loadbalancers"] = standin.Reply{Status: 400,
 					Body: standin.Object{"faultstring": "bad"}}
@@ -363,7 +363,7 @@ func TestPreflightStopsAskingWhoDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// Half an answer is no answer: what it lacks is not known.
+// If an answer lacks its object, its values are unknown.
 func TestPreflightDoesNotTakeHalfAnAnswer(t *testing.T) {
 	for _, request := range []string{"GET /compute/v2.1/limits", "GET /volume/v3/limits",
 		"GET /network/v2.0/quotas/p1/details.json", "GET /network/v2.0/network-ip-availabilities/" + standin.NetworkID} {

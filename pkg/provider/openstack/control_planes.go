@@ -28,7 +28,7 @@ func ControlPlanesIn(lookup func(string) (string, bool), namespace, cluster stri
 		}}
 }
 
-// controlPlanes are servers, one of which shell reaches.
+// controlPlanes lists servers. shell reaches one of them.
 type controlPlanes struct {
 	cluster   leftovers.Cluster
 	known     provider.Roles
@@ -105,8 +105,8 @@ func (c controlPlanes) reached(ctx context.Context, servers []cloud.Resource) (s
 	if len(names) == 0 {
 		names = []string{"none"}
 	}
-	return "", fault.New(fault.RestoreRefused, fmt.Sprintf("%s is machine %q, which is no control-plane machine of "+
-		"%s/%s in the project. The project has: %s", c.shell, host, c.cluster.Namespace, c.cluster.Name,
+	return "", fault.New(fault.RestoreRefused, fmt.Sprintf("%s is machine %q, and not a control-plane "+
+		"machine of %s/%s in the project. The project has: %s", c.shell, host, c.cluster.Namespace, c.cluster.Name,
 		strings.Join(names, ", ")),
 		"Give the address of the control-plane machine that is left, and credentials of the project that it is in "+
 			"(OS_CLOUD).")
@@ -115,7 +115,7 @@ func (c controlPlanes) reached(ctx context.Context, servers []cloud.Resource) (s
 // controlPlane is the server of a control-plane machine.
 type controlPlane struct {
 	server cloud.Resource
-	shell  provider.Shell // nil: it is not the one that shell reaches
+	shell  provider.Shell // nil: the shell reaches another machine
 }
 
 // Name is that of the Node, too.

@@ -51,7 +51,7 @@ func TestControlPlanesOfAProject(t *testing.T) {
 			want: "demo-a stopped not reached, demo-b runs reached"},
 		"its host name has a domain": {shell: remote{host: "demo-b.novalocal"}, has: all[:1], want: "demo-b runs reached"},
 		"a worker is reached": {shell: remote{host: "demo-md"}, has: all, code: fault.RestoreRefused,
-			says: `root@192.0.2.7 is machine "demo-md", which is no control-plane machine of ns/demo`},
+			says: `root@192.0.2.7 is machine "demo-md", and not a control-plane machine of ns/demo`},
 		"another machine is reached": {shell: remote{host: "web"}, has: all, code: fault.RestoreRefused,
 			says: "The project has: demo-a, demo-b"},
 		"a machine without a name": {shell: remote{}, has: append([]cloud.Resource{server("", "ACTIVE", 0)}, all...),
@@ -106,7 +106,7 @@ func describe(t *testing.T, m provider.ControlPlane) string {
 	return fmt.Sprintf("%s %s %s", m.Name(), state, access)
 }
 
-// Without credentials nothing is listed: it is no empty project.
+// Missing credentials are an error, and not an empty project.
 func TestControlPlanesWithoutCredentials(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("HOME", t.TempDir())

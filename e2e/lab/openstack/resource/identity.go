@@ -14,7 +14,7 @@ import (
 // balancerRole is what octavia asks of those who make load balancers, on top of member.
 const balancerRole = "load-balancer_member"
 
-// memberRoles are the roles of a user who is no administrator.
+// memberRoles are the roles of an ordinary user.
 func memberRoles() []string { return []string{"member", balancerRole} }
 
 // Register tells keystone who the services are and where they answer, and makes project demo with its user.

@@ -13,7 +13,7 @@ func octavia(installation configuration.Installation) Service {
 	address, config := installation.Address+":9876", installation.File("octavia.conf")
 	return Service{
 		Name: Octavia,
-		// It asks neutron for addresses, once a load balancer is asked for.
+		// It needs neutron only when a request makes a load balancer.
 		Needs:     []string{MariaDB, Keystone},
 		Databases: []string{"octavia"},
 		Prepare: []container.Daemon{step(installation, Octavia, "/usr/bin/octavia-db-manage", "--config-file", config,

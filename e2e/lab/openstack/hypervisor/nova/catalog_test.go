@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// serveCatalog serves an identity service whose catalog has the services, and those, of which broken gives no answer.
+// serveCatalog serves an identity service with a catalog, and the services in it. The service broken answers 500.
 func serveCatalog(t *testing.T, services []string, broken string) {
 	t.Helper()
 	version := func(id string) any {
@@ -51,7 +51,7 @@ func serveCatalog(t *testing.T, services []string, broken string) {
 	t.Setenv("OS_CLIENT_CONFIG_FILE", file)
 }
 
-// A cloud of before octavia does without it. One whose octavia gives no answer may have load balancers.
+// An older cloud has no octavia. If octavia does not answer, the cloud may have load balancers.
 func TestConnect(t *testing.T) {
 	const all = "compute network image block-storage load-balancer"
 	for name, tc := range map[string]struct {
