@@ -14,9 +14,9 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// sshTo lets the real ssh log in to a machine of the lab as root. The machine has no sshd: the stand-in gives each command
-// line to the machine's shell with docker exec. folder is for PATH: it has a program ssh that starts the real one with
-// a configuration for this.
+// sshTo lets the real ssh log in to a machine of the lab as root. The machine has no sshd: the stand-in gives each
+// command line to the machine's shell with docker exec. folder is for PATH: it has a program ssh that starts the real
+// one with a configuration for this.
 func sshTo(t *testing.T, machine string) (folder, address string) {
 	t.Helper()
 	openSSH, err := exec.LookPath("ssh")

@@ -45,8 +45,8 @@ var arrows = map[string]rule{
 	"wholefile": {nil, "a file that is read while it is written is written in one way, whoever writes it"},
 	"suggest":   {nil, "what somebody meant who typed a name that is none is read from the names that there are"},
 
-	"machineadm": {[]string{"fault", "oneline", "output", "unpack", "wholefile"}, "it runs on machines: of the house it has only " +
-		"ground that needs no client; its configuration is checked in one way, here and there"},
+	"machineadm": {[]string{"fault", "oneline", "output", "unpack", "wholefile"}, "it runs on machines: of the house it has " +
+		"only ground that needs no client; its configuration is checked in one way, here and there"},
 
 	// adapters: one outside system each
 	"kube": {[]string{"fault", "health", "oneline", "unpack"}, "an adapter to one API server knows " +

@@ -84,8 +84,8 @@ func (b *Bridge) removeProxy(ctx context.Context, container Container) error {
 	return nil
 }
 
-// serveBalancer makes the proxy of a load balancer when it gets its first member. Before that nobody needs it, and another
-// docker network may have the same subnet.
+// serveBalancer makes the proxy of a load balancer when it gets its first member. Before that nobody needs it, and
+// another docker network may have the same subnet.
 func (b *Bridge) serveBalancer(ctx context.Context, state State, container *Container, balancer LoadBalancer) error {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()

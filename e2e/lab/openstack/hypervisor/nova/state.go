@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor"
 )
 
-// State returns the servers and load balancers of all projects, and the networks, ports and floating addresses. It lists
-// servers and load balancers first: their ports exist before they work.
+// State returns the servers and load balancers of all projects, and the networks, ports and floating addresses. It
+// lists servers and load balancers first: their ports exist before they work.
 func (c *Cloud) State(ctx context.Context) (hypervisor.State, error) {
 	var state hypervisor.State
 	var err error
