@@ -26,8 +26,9 @@ func (l lab) workloadOnOpenStack(t *testing.T, project project) {
 func (l lab) makesWorkloadOnOpenStack(t *testing.T, project project, count int, flags ...string) {
 	t.Helper()
 	if code, _ := l.run(t, append([]string{"workload", "apply", openStackName, "--in", l.name, "--name", workloadName,
-		"--namespace", workloadName, "--bundle", l.bundle, "--set", "cluster.openstack.node_cidr=10.7.0.0/24"},
-		flags...)...); code != 0 {
+		"--namespace", workloadName, "--bundle", l.bundle, "--set", "cluster.openstack.node_cidr=10.7.0.0/24",
+		"--timeout", "12m"}, flags...)...); code != 0 {
+		l.tellsWhy(t, project)
 		t.Fatalf("workload apply ended with %d", code)
 	}
 	if now := project.servers(t, workloadName); len(now) != count {

@@ -10,17 +10,26 @@ import (
 	"unicode"
 )
 
+// bothEnds is the length in characters from which on a text that is cut keeps its end, too.
+const bothEnds = 60
+
 // Of returns text without line breaks, repeated blanks and characters that a terminal interprets. It cuts the text to
-// most characters, the last of which is then "…"; 0 cuts nothing.
+// most characters, with "…" for what it leaves out: the end, or the middle where there is room for 60 characters,
+// because an error says its cause last. 0 cuts nothing.
 func Of(text string, most int) string {
 	text = strings.Join(strings.FieldsFunc(strings.Map(visible, text), func(r rune) bool {
 		return unicode.IsSpace(r) ||
 			obeyed(r)
 	}), " ")
-	if runes := []rune(text); most > 0 && len(runes) > most {
-		return string(runes[:most-1]) + "…"
+	runes := []rune(text)
+	if most <= 0 || len(runes) <= most {
+		return text
 	}
-	return text
+	end := 0
+	if most >= bothEnds {
+		end = most / 2
+	}
+	return string(runes[:most-1-end]) + "…" + string(runes[len(runes)-end:])
 }
 
 // Lines returns text of several lines without characters that a terminal interprets. Line breaks and tabs stay.

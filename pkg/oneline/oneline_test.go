@@ -20,6 +20,9 @@ func TestOf(t *testing.T) {
 		"longer, by characters not bytes":   {"äöüß", 3, "äö…"},
 		"nothing":                           {"\n", 5, ""},
 		"a limit that leaves only the mark": {"ab", 1, "…"},
+		"the cause at the end stays": {"ClusterRole/lab-cni dry-run failed: failed to get server groups: Get " +
+			"\"https://192.0.2.1:6443/api?timeout=30s\": dial tcp 192.0.2.1:6443: i/o timeout", 60,
+			"ClusterRole/lab-cni dry-run f…cp 192.0.2.1:6443: i/o timeout"},
 	} {
 		if got := oneline.Of(tc.text, tc.most); got != tc.want {
 			t.Errorf("%s: %q", name, got)
