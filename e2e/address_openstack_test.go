@@ -75,6 +75,20 @@ func (p project) address(t *testing.T) inventory.FloatingIP {
 	return all[0]
 }
 
+// addressHolder returns the name of the server that the floating IP leads to.
+func (p project) addressHolder(t *testing.T) string {
+	t.Helper()
+	port, err := p.Port(t.Context(), p.address(t).Port)
+	must(t, err)
+	for _, name := range p.names(t, openstack.KindServer) {
+		if p.server(t, name).Ref == port.PartOf {
+			return name
+		}
+	}
+	t.Fatalf("no server has the port %s of the floating IP", port.ID)
+	return ""
+}
+
 // hasAddress fails the test unless the cluster's OpenStackCluster names the address, and its endpoint is at it.
 func (c cluster) hasAddress(t *testing.T, address inventory.FloatingIP) {
 	t.Helper()

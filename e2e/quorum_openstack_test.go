@@ -14,16 +14,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// TestMatrixQuorumOpenStack loses two of three control-plane servers. While their servers exist, nothing is restored.
-// Then the machine that is left gets the snapshot through the real ssh: see sshTo for what answers it. Cluster API
-// replaces the lost machines, and cleanup leaves the project as it was.
+// TestMatrixQuorumOpenStack loses two of three control-plane servers, one of them with the floating IP of the API
+// server. While their servers exist, nothing is restored. Then the machine that is left gets the address, and the
+// snapshot through the real ssh: see sshTo for what answers it. Cluster API replaces the lost machines, and cleanup
+// leaves the project as it was.
 func TestMatrixQuorumOpenStack(t *testing.T) {
 	l, project := openStackLab(t, openStackName, resource.ServerImage)
-	network := &site{network: project.Network}
-	network.connect(t)
 	before := project.inventory(t)
 	l, _, from := l.fromRepository(t)
-	if code, _ := l.run(t, append(withVirtualAddress(l), from...)...); code != 0 {
+	up := append([]string{"up", l.name, "--bundle", l.bundle, "--set", "cluster.control_plane.replicas=3"}, from...)
+	if code, _ := l.run(t, up...); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
 	management := l.management(t)
@@ -31,8 +31,9 @@ func TestMatrixQuorumOpenStack(t *testing.T) {
 	path, key := l.backupEtcd(t)
 	management.note(t, "after")
 
-	servers := project.names(t, openstack.KindServer)
-	survivor, lost := servers[0], servers[1:]
+	lost := project.names(t, openstack.KindServer)
+	survivor := lost[slices.IndexFunc(lost, func(name string) bool { return name != project.addressHolder(t) })]
+	lost = slices.DeleteFunc(lost, func(name string) bool { return name == survivor })
 	folder, address := sshTo(t, project.container(t, survivor))
 	l.environment = append(slices.Clone(l.environment), "PATH="+folder+":"+os.Getenv("PATH"))
 	bare := []string{"restore", path, "--etcd", "--identity", key, "--force", l.name}

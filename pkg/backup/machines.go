@@ -12,6 +12,8 @@ import (
 type Machines struct {
 	// Infrastructure is the kind of the object that describes the cluster's infrastructure, such as OpenStackCluster.
 	Infrastructure string
+	// Endpoint is the host of the API server.
+	Endpoint string
 	// ControlPlanes and Workers are the names of the infrastructure's machines.
 	ControlPlanes, Workers []string
 }
@@ -26,6 +28,7 @@ func (b *Backup) Machines() (Machines, error) {
 		switch cluster, _, _ := unstructured.NestedString(u.Object, "spec", "clusterName"); {
 		case u.GetKind() == "Cluster" && u.GetName() == b.Manifest.Cluster:
 			found.Infrastructure = infrastructureOf(u, "kind")
+			found.Endpoint, _, _ = unstructured.NestedString(u.Object, "spec", "controlPlaneEndpoint", "host")
 		case u.GetKind() == "Machine" && cluster == b.Manifest.Cluster:
 			name := cmp.Or(infrastructureOf(u, "name"), u.GetName())
 			if _, is := u.GetLabels()[clusterv1.MachineControlPlaneLabel]; is {

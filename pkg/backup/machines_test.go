@@ -24,7 +24,8 @@ func TestMachines(t *testing.T) {
 	c := content()
 	c.Sections[backup.Objects] = []*unstructured.Unstructured{
 		u(api, "Cluster", "demo", map[string]any{"spec": map[string]any{"infrastructureRef": map[string]any{
-			"kind": "OpenStackCluster", "name": "demo"}}}),
+			"kind": "OpenStackCluster", "name": "demo"}, "controlPlaneEndpoint": map[string]any{"host": "203.0.113.1",
+			"port": int64(6443)}}}),
 		u(api, "Cluster", "tenant", map[string]any{"spec": map[string]any{"infrastructureRef": map[string]any{
 			"kind": "DevCluster", "name": "tenant"}}}),
 		machine("demo-a", "demo", "server-a", label), machine("demo-md", "demo", "", nil),
@@ -38,7 +39,7 @@ func TestMachines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(backup.Machines{Infrastructure: "OpenStackCluster", ControlPlanes: []string{"server-a"},
+	if diff := cmp.Diff(backup.Machines{Infrastructure: "OpenStackCluster", Endpoint: "203.0.113.1", ControlPlanes: []string{"server-a"},
 		Workers: []string{"demo-md"}}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -172,7 +172,8 @@ func controlPlanesOf(b *backup.Backup, shell provider.Shell) (provider.ControlPl
 			fault.BackupInvalid, "Use a backup that cluster-init backup --etcd made.")
 	}
 	lost := known.Lost{Namespace: of.Namespace, Cluster: of.Cluster, Infrastructure: machines.Infrastructure,
-		Roles: provider.Roles{ControlPlanes: machines.ControlPlanes, Workers: machines.Workers}}
+		Endpoint: machines.Endpoint,
+		Roles:    provider.Roles{ControlPlanes: machines.ControlPlanes, Workers: machines.Workers}}
 	for _, m := range of.Etcd.Members {
 		lost.Roles.ControlPlanes = append(lost.Roles.ControlPlanes, m.Name)
 	}

@@ -2,9 +2,12 @@ package openstack
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
 )
 
 // move gives the floating IP to a control-plane machine of joined if no port has it, or that of another machine.
@@ -17,14 +20,9 @@ func (a addresses) move(ctx context.Context, joined []string) (machine string, e
 	if err != nil || ip == nil || ip.Port != "" && joined == nil {
 		return "", err
 	}
-	has, err := a.project.Inventory(ctx)
+	has, err := a.machines(ctx)
 	if err != nil {
-		return "", notAnswered("list the machines", err)
-	}
-	for _, kind := range []cloud.Kind{cloud.KindServer, cloud.KindPort, cloud.KindSecurityGroup} {
-		if err := has.Unknown[kind]; err != nil {
-			return "", notAnswered("list the machines", err)
-		}
+		return "", err
 	}
 	if ip.Port != "" && !a.isPortOfOther(has, ip.Port, joined) {
 		return "", nil
@@ -33,10 +31,75 @@ func (a addresses) move(ctx context.Context, joined []string) (machine string, e
 	if port.ID == "" {
 		return "", nil
 	}
-	if err := a.project.Associate(ctx, ip.Resource, port); err != nil {
-		return "", notAnswered("give floating IP "+ip.Name+" to server "+server.Title(), err)
+	if err := a.associate(ctx, *ip, server, port); err != nil {
+		return "", err
 	}
 	return server.Title(), nil
+}
+
+// machines lists the project: all servers, ports and security groups.
+func (a addresses) machines(ctx context.Context) (cloud.Inventory, error) {
+	has, err := a.project.Inventory(ctx)
+	if err != nil {
+		return has, notAnswered("list the machines", err)
+	}
+	for _, kind := range []cloud.Kind{cloud.KindServer, cloud.KindPort, cloud.KindSecurityGroup} {
+		if err := has.Unknown[kind]; err != nil {
+			return has, notAnswered("list the machines", err)
+		}
+	}
+	return has, nil
+}
+
+func (a addresses) associate(ctx context.Context, ip inventory.FloatingIP, server, port cloud.Resource) error {
+	if err := a.project.Associate(ctx, ip.Resource, port); err != nil {
+		return notAnswered("give floating IP "+ip.Name+" to server "+server.Title(), err)
+	}
+	return nil
+}
+
+// give associates the floating IP with the server of a control-plane machine, unless the server has it. It refuses to
+// take it from a server that exists, or from a port that is not the cluster's.
+func (a addresses) give(ctx context.Context, machine string) (given string, err error) {
+	all, err := a.project.FloatingIPs(ctx)
+	if err != nil {
+		return "", notAnswered("list the floating IPs", err)
+	}
+	i := slices.IndexFunc(all, func(ip inventory.FloatingIP) bool { return ip.Name == a.given })
+	if i < 0 {
+		return "", nil
+	}
+	ip := all[i]
+	has, err := a.machines(ctx)
+	if err != nil {
+		return "", err
+	}
+	server, port := a.cluster.ControlPlanePort(has, []string{machine})
+	switch {
+	case port.ID == "":
+		return "", fault.New(fault.CloudLacks, fmt.Sprintf("server %s has no port in the security group of "+
+			"control-plane machines, and floating IP %s needs one", machine, ip.Name),
+			"Associate it with a port of that server: openstack floating ip set --port PORT "+ip.ID+".")
+	case ip.Port == port.ID:
+		return "", nil
+	case ip.Port != "" && !a.isLeftOver(has, ip.Port):
+		return "", fault.New(fault.CloudLacks, fmt.Sprintf("floating IP %s of the API server is in use by port %s, "+
+			"which a server has or which is not this cluster's", ip.Name, ip.Port),
+			"Disassociate it: openstack floating ip unset --port "+ip.ID+".")
+	}
+	if err := a.associate(ctx, ip, server, port); err != nil {
+		return "", err
+	}
+	return ip.Name, nil
+}
+
+// isLeftOver reports whether a port is the cluster's, and its machine is gone.
+func (a addresses) isLeftOver(has cloud.Inventory, id string) bool {
+	i := slices.IndexFunc(has.Resources, func(r cloud.Resource) bool {
+		return r.Kind == cloud.KindPort && r.ID == id
+	})
+	return i >= 0 && a.cluster.MayOwnPort(has.Resources[i]) && !slices.ContainsFunc(has.Resources,
+		func(r cloud.Resource) bool { return r.Kind == cloud.KindServer && r.Ref == has.Resources[i].PartOf })
 }
 
 // isPortOfOther reports whether a port is that of a machine of the cluster that is not one of joined.

@@ -15,25 +15,29 @@ import (
 )
 
 // ControlPlanesIn returns the control-plane machines of a cluster whose environment is not known, in the cloud that
-// python-openstackclient would use, with the process's variables from lookup. shell reaches one of them.
-func ControlPlanesIn(lookup func(string) (string, bool), namespace, cluster string, known provider.Roles,
+// python-openstackclient would use, with the process's variables from lookup. endpoint is the host of its API server.
+// shell reaches one of them.
+func ControlPlanesIn(lookup func(string) (string, bool), of leftovers.Cluster, endpoint string, known provider.Roles,
 	shell provider.Shell) provider.ControlPlaneRunner {
-	return controlPlanes{cluster: leftovers.Cluster{Namespace: namespace, Name: cluster}, known: known, shell: shell,
-		inventory: func(ctx context.Context) (cloud.Inventory, error) {
+	return controlPlanes{cluster: of, endpoint: endpoint, known: known, shell: shell,
+		connect: func(ctx context.Context) (project, error) {
 			client, err := connectTo(ctx, lookup)
 			if err != nil {
-				return cloud.Inventory{}, err
+				return nil, err
 			}
-			return inventory.Project{Client: client}.Inventory(ctx)
+			return inventory.Project{Client: client}, nil
 		}}
 }
 
+var _ provider.AddressGiver = controlPlanes{}
+
 // controlPlanes lists servers. shell reaches one of them.
 type controlPlanes struct {
-	cluster   leftovers.Cluster
-	known     provider.Roles
-	shell     provider.Shell
-	inventory func(context.Context) (cloud.Inventory, error)
+	cluster  leftovers.Cluster
+	endpoint string // host of its API server
+	known    provider.Roles
+	shell    provider.Shell
+	connect  func(context.Context) (project, error)
 }
 
 // Commands are those of OpenStack's client.
@@ -77,6 +81,24 @@ func (c controlPlanes) ControlPlanes(ctx context.Context) ([]provider.ControlPla
 		found = append(found, m)
 	}
 	return found, nil
+}
+
+func (c controlPlanes) inventory(ctx context.Context) (cloud.Inventory, error) {
+	in, err := c.connect(ctx)
+	if err != nil {
+		return cloud.Inventory{}, err
+	}
+	return in.Inventory(ctx)
+}
+
+// GiveAddress associates the floating IP of the API server with a server. An address that is no floating IP of the
+// project leads elsewhere: to a load balancer, or to whichever machine has the virtual address.
+func (c controlPlanes) GiveAddress(ctx context.Context, machine string) (string, error) {
+	in, err := c.connect(ctx)
+	if err != nil {
+		return "", err
+	}
+	return addresses{project: in, given: c.endpoint, cluster: c.cluster}.give(ctx, machine)
 }
 
 // hostnameFile has the host name of a machine, whatever programs it has.

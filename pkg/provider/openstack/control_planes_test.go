@@ -72,10 +72,8 @@ func TestControlPlanesOfAProject(t *testing.T) {
 				inventory.Unknown[tc.unknown] = silent
 			}
 			c := controlPlanes{cluster: leftovers.Cluster{Namespace: "ns", Name: "demo"}, shell: tc.shell,
-				known: provider.Roles{Workers: []string{"demo-md"}}, inventory: func(context.Context) (cloud.Inventory,
-					error) {
-					return inventory, tc.err
-				}}
+				known: provider.Roles{Workers: []string{"demo-md"}}, connect: connected(&neutron{has: inventory,
+					fails: map[string]error{"inventory": tc.err}})}
 			found, err := c.ControlPlanes(t.Context())
 			if fault.CodeOf(err) != tc.code || err != nil && !strings.Contains(err.Error(), tc.says) {
 				t.Fatalf("%v, want %s with %q", err, tc.code, tc.says)
@@ -110,8 +108,8 @@ func describe(t *testing.T, m provider.ControlPlane) string {
 func TestControlPlanesWithoutCredentials(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("HOME", t.TempDir())
-	c := ControlPlanesIn(func(string) (string, bool) { return "", false }, "ns", "demo", provider.Roles{},
-		remote{host: "demo-a"})
+	c := ControlPlanesIn(func(string) (string, bool) { return "", false }, leftovers.Cluster{Namespace: "ns",
+		Name: "demo"}, "", provider.Roles{}, remote{host: "demo-a"})
 	if found, err := c.ControlPlanes(t.Context()); fault.CodeOf(err) != fault.CredentialsMissing || found != nil {
 		t.Errorf("%v, %v", found, err)
 	}

@@ -98,6 +98,11 @@ func (n *neutron) Inventory(context.Context) (cloud.Inventory, error) {
 	return n.has, n.ask("inventory")
 }
 
+// connected returns what logs in to the project.
+func connected(n *neutron) func(context.Context) (project, error) {
+	return func(context.Context) (project, error) { return n, nil }
+}
+
 func (n *neutron) ids() string {
 	var ids []string
 	for _, ip := range n.ips {

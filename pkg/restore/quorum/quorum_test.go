@@ -75,6 +75,7 @@ type world struct {
 	others  []provider.ControlPlane
 	backup  *backup.Backup
 	ready   error
+	refused error // the address cannot be given
 }
 
 func newWorld() *world {
@@ -90,7 +91,7 @@ func newWorld() *world {
 func (w *world) input() quorum.Input {
 	return quorum.Input{Backup: w.backup, Now: time.Now, Report: func(string, ...any) {},
 		Ready: func(context.Context) error {
-			if len(w.machine.did) == 5 {
+			if len(w.machine.did) == 6 {
 				return nil
 			}
 			return w.ready
@@ -102,6 +103,15 @@ func (w *world) ControlPlanes(context.Context) ([]provider.ControlPlane, error) 
 	return append([]provider.ControlPlane{w.machine}, w.others...), nil
 }
 
+// GiveAddress records when it was asked.
+func (w *world) GiveAddress(_ context.Context, machine string) (string, error) {
+	w.machine.did = append(w.machine.did, "address of "+machine)
+	if w.refused != nil {
+		return "", w.refused
+	}
+	return "203.0.113.1", nil
+}
+
 func (w *world) Commands() provider.Commands {
 	return provider.Commands{Start: "machines start", Delete: "machines delete NAME"}
 }
@@ -111,7 +121,19 @@ func TestRestore(t *testing.T) {
 	if on, err := quorum.Run(t.Context(), w.input()); err != nil || on.Name() != "cp-b" {
 		t.Fatalf("on %v: %v", on, err)
 	}
-	if got := strings.Join(w.machine.did, ", "); got != "sha256sum, crictl ps, etcdutl, member, rmdir" {
+	if got := strings.Join(w.machine.did, ", "); got != "address of cp-b, sha256sum, crictl ps, etcdutl, member, rmdir" {
+		t.Errorf("it did %s", got)
+	}
+}
+
+// An address that cannot be given ends the restore before the machine is changed.
+func TestRestoreNeedsTheAddress(t *testing.T) {
+	w := newWorld()
+	w.refused = fault.New(fault.CloudUnreachable, "the cloud does not answer", "Run it again.")
+	if _, err := quorum.Run(t.Context(), w.input()); fault.CodeOf(err) != fault.CloudUnreachable {
+		t.Error(err)
+	}
+	if got := strings.Join(w.machine.did, ", "); got != "address of cp-b" {
 		t.Errorf("it did %s", got)
 	}
 }

@@ -40,6 +40,10 @@ func Run(ctx context.Context, in Input) (Survivor, error) {
 	if err != nil {
 		return s, err
 	}
+	// First: once its etcd has a leader, Check refuses a second run.
+	if err := in.giveAddress(ctx, s.Name()); err != nil {
+		return s, fmt.Errorf("restore the etcd of %s: %w", in.Backup.Manifest.Cluster, err)
+	}
 	for _, each := range steps(s.State, in.Backup.Snapshot, in.Now()) {
 		in.Report("%s on %s", each.what, s.Name())
 		if err := each.run(ctx, s.ControlPlane); err != nil {
@@ -49,6 +53,19 @@ func Run(ctx context.Context, in Input) (Survivor, error) {
 	}
 	in.Report("waiting for the API server of %s (at most %s)", in.Backup.Manifest.Cluster, readyBound)
 	return s, in.await(ctx)
+}
+
+// giveAddress leads the address of the API server to the machine, where it led to a lost one.
+func (in Input) giveAddress(ctx context.Context, machine string) error {
+	giver, is := in.Machines.(provider.AddressGiver)
+	if !is {
+		return nil
+	}
+	given, err := giver.GiveAddress(ctx, machine)
+	if given != "" {
+		in.Report("gave the address %s to %s", given, machine)
+	}
+	return err
 }
 
 func (in Input) await(ctx context.Context) error {
