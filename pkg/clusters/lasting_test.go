@@ -55,6 +55,29 @@ func TestWhatIsStoppedForAMomentIsNotStopped(t *testing.T) {
 	}
 }
 
+// A management cluster that was silent is not asked again: the silence of an API server takes seconds.
+func TestASilentClusterIsAskedOnce(t *testing.T) {
+	for name, tc := range map[string]struct {
+		token string // that the API server accepts
+		state ManagementState
+		times int64
+	}{"it is silent": {"nobody's", ManagementSilent, 1}, "it answers": {"t", ManagementActive, 2}} {
+		t.Run(name, func(t *testing.T) {
+			m, s := place(t)
+			s.kept, s.token = s.with(t, "t"), tc.token
+			saveAt(t, m.world.savedPath(), s.kept)
+			m.machines = []provider.Machine{{Name: "a", Stopped: true}}
+			m.world.pause = func(context.Context) {}
+			m.world.Observe(t.Context())
+			once := s.asked.Swap(0)
+			o := m.world.ObserveLasting(t.Context())
+			if got := s.asked.Load(); o.Management.State != tc.state || got != tc.times*once {
+				t.Errorf("%s after %d requests, want %s after %d", o.Management.State, got, tc.state, tc.times*once)
+			}
+		})
+	}
+}
+
 func (m *machine) remove(name string) {
 	m.t.Helper()
 	if err := os.Remove(filepath.Join(m.folder, name)); err != nil {

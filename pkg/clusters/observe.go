@@ -23,7 +23,10 @@ const observationBound = 30 * time.Second
 
 // Observe observes the bootstrap cluster, the management cluster and the machines. It changes nothing, and loses no
 // error: each is part of the observation.
-func (w *World) Observe(ctx context.Context) Observation {
+func (w *World) Observe(ctx context.Context) Observation { return w.observe(ctx, w.SeeManagement) }
+
+// observe is Observe with another way to observe the management cluster.
+func (w *World) observe(ctx context.Context, see func(context.Context, []byte) ManagementSide) Observation {
 	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()
@@ -31,7 +34,7 @@ func (w *World) Observe(ctx context.Context) Observation {
 	var beside sync.WaitGroup
 	beside.Go(func() { o.Machines, o.MachinesErr = w.machines(whole) })
 	o.Bootstrap = w.seeBootstrap(ctx)
-	o.Management = notBootstrap(w.SeeManagement(ctx, o.Bootstrap.Kubeconfig), o.Bootstrap)
+	o.Management = notBootstrap(see(ctx, o.Bootstrap.Kubeconfig), o.Bootstrap)
 	o.LocalEvidence = ReadLocalEvidence(w.StateFolder, w.Cluster)
 	beside.Wait()
 	return o
