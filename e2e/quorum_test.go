@@ -58,9 +58,10 @@ func TestMatrixQuorum(t *testing.T) {
 			must(t, management.Delete(t.Context(), &gone))
 		}
 	}
-	eventually(t, "three control-plane machines again", 20*time.Minute, func(context.Context) bool {
-		return len(management.problems(t)) == 0
+	eventually(t, "three control-plane machines again", 20*time.Minute, func(ctx context.Context) bool {
+		return len(management.readyMachines(ctx)) == 3
 	})
+	management.managesItself(t)
 	docker(t, append([]string{"rm", "--force", "--volumes", survivor}, others(machines(t), survivor)[1:]...)...)
 	l.refusesToRestore(t, restore, "the machines have changed")
 }
