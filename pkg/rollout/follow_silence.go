@@ -19,6 +19,9 @@ const MaxSilence = 50 * time.Second
 // questions is how often the API server is checked during MaxSilence.
 const questions = 12
 
+// helps is how often Unanswered may be called during MaxSilence: it can list a whole project of a cloud.
+const helps = 6
+
 // Listen returns nil when ctx ends, and an error with the code fault.ClusterUnreachable when the API server of a
 // cluster gave no answer for too long. unanswered is that of Options.
 func Listen(ctx context.Context, c *kube.Cluster, unanswered func(ctx context.Context,
@@ -36,7 +39,7 @@ func (f Follower) listen(ctx context.Context) error {
 	tick := time.NewTicker(f.silence / questions)
 	defer tick.Stop()
 	heard := time.Now()
-	served := heard
+	served, helped := heard, time.Time{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -54,9 +57,12 @@ func (f Follower) listen(ctx context.Context) error {
 			continue
 		}
 		lasting := time.Since(served) >= f.silence/2 // a single lost answer is not enough
-		if lasting && f.unanswered != nil && f.unanswered(ctx, f.joined.names()) {
-			heard, served = time.Now(), time.Now()
-			continue
+		if lasting && f.unanswered != nil && time.Since(helped) >= f.silence/helps {
+			if f.unanswered(ctx, f.joined.names()) {
+				heard, served = time.Now(), time.Now()
+				continue
+			}
+			helped = time.Now()
 		}
 		if silence := time.Since(heard); ctx.Err() == nil && silence >= f.silence {
 			return fault.Retryable(fmt.Errorf("the %s cluster has not answered for %s: %w", f.cluster.Name,

@@ -18,13 +18,13 @@ func TestSilenceBeginsAnewWhenSomethingIsDone(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	c := connect(t, gone.URL)
-	const bound, helps = questions * time.Millisecond, 3 * questions
+	const bound, times = questions * time.Millisecond, 3 * questions
 	asked := 0
 	err := Follower{cluster: c, silence: bound, unanswered: func(context.Context, []string) bool {
 		asked++
-		return asked <= helps
+		return asked <= times
 	}}.listen(t.Context())
-	if fault.CodeOf(err) != fault.ClusterUnreachable || asked <= helps {
+	if fault.CodeOf(err) != fault.ClusterUnreachable || asked <= times {
 		t.Errorf("%v after %d questions", err, asked)
 	}
 }
@@ -44,7 +44,7 @@ func TestAServerThatIsNeverReadyIsNoSilenceAndCanBeHelped(t *testing.T) {
 		if since := time.Since(begun); asked == 0 && since < bound/2 {
 			t.Errorf("it was asked for help after %s", since)
 		}
-		if asked++; asked > questions { // by then a silent server would have ended the wait
+		if asked++; asked > helps { // by then a silent server would have ended the wait
 			cancel()
 		}
 		return false
