@@ -8,7 +8,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	dockerprovider "github.com/cluster-init/cluster-init/pkg/provider/docker"
 	"github.com/cluster-init/cluster-init/pkg/provider/openstack"
-	"github.com/cluster-init/cluster-init/pkg/provider/openstack/leftovers"
 )
 
 // Lost is a cluster whose API server does not answer and whose environment is not known: a backup describes it.
@@ -46,8 +45,7 @@ func ControlPlanes(of Lost, by Access) (provider.ControlPlaneRunner, error) {
 			return nil, fault.New(fault.Usage, fmt.Sprintf("the machines of %s are servers of OpenStack, and --ssh is "+
 				"missing", of.Cluster), "Name the control-plane machine that is left: --ssh USER@ADDRESS.")
 		}
-		return openstack.ControlPlanesIn(by.Lookup, leftovers.Cluster{Namespace: of.Namespace, Name: of.Cluster},
-			of.Endpoint, of.Roles, by.Shell), nil
+		return openstack.ControlPlanesIn(by.Lookup, of.Namespace, of.Cluster, of.Endpoint, of.Roles, by.Shell), nil
 	}
 	return nil, fault.New(fault.RestoreRefused, fmt.Sprintf("restore the etcd of %s: its infrastructure is of kind "+
 		"%s, and only machines of Docker and OpenStack can be listed and reached", of.Cluster, of.Infrastructure),

@@ -35,8 +35,14 @@ func TestTheAddressIsGivenToTheMachineThatIsLeft(t *testing.T) {
 		"another cluster's has it":                  {ips: at("port-other"), err: "is in use by port port-other"},
 		"an unknown port has it":                    {ips: at("x"), err: "is in use by port x"},
 		"it is no floating IP":                      {},
-		"the machine has no port for it":            {ips: at(""), machine: "worker", err: "server worker has no port"},
-		"no list":                                   {fails: map[string]error{"list": errors.New("503")}, err: "503"},
+		"the machine has no port for it":            {ips: at(""), machine: "bare", err: "which port of server bare"},
+		"the machine has two ports":                 {ips: at(""), machine: "two", err: "which port of server two"},
+		"its status is ERROR, its only port without a group": {ips: at("port-lost"), machine: "failed", want: given,
+			asked: "associate a port-failed"},
+		"its status is ERROR, and it has it": {ips: at("port-failed"), machine: "failed"},
+		"a load balancer has it":             {ips: at("vip")},
+		"the reserved port has it":           {ips: at("reserved")},
+		"no list":                            {fails: map[string]error{"list": errors.New("503")}, err: "503"},
 		"no machines known": {ips: at("port-lost"), fails: map[string]error{"inventory": errors.New("503")},
 			err: "503"},
 		"no servers known": {ips: at("port-lost"), unknown: cloud.KindServer, err: "list the machines"},
@@ -45,8 +51,17 @@ func TestTheAddressIsGivenToTheMachineThatIsLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			has := machinesThere("ACTIVE", "ACTIVE", "ACTIVE", "ACTIVE")
-			has.Resources = append(has.Resources, cloud.Resource{Ref: cloud.Ref{Kind: cloud.KindPort, ID: "port-lost"},
-				Tags: []string{ourTag}})
+			server := func(name string) cloud.Ref { return cloud.Ref{Kind: cloud.KindServer, ID: name} }
+			port := func(id, description string, of cloud.Ref) cloud.Resource {
+				return cloud.Resource{Ref: cloud.Ref{Kind: cloud.KindPort, ID: id}, Description: description,
+					Tags: []string{ourTag}, PartOf: of}
+			}
+			has.Resources = append(has.Resources, port("port-lost", providers, cloud.Ref{}), port("reserved", ours,
+				cloud.Ref{}), cloud.Resource{Ref: server("failed"), Name: "failed", Status: "ERROR"},
+				port("port-failed", providers, server("failed")), cloud.Resource{Ref: server("two"), Name: "two"},
+				port("one", providers, server("two")), port("another", providers, server("two")),
+				cloud.Resource{Ref: cloud.Ref{Kind: cloud.KindPort, ID: "vip"},
+					PartOf: cloud.Ref{Kind: cloud.KindLoadBalancer, ID: "lb"}})
 			if tc.unknown != "" {
 				has.Unknown = map[cloud.Kind]error{tc.unknown: errors.New("503")}
 			}

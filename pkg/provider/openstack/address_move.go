@@ -74,15 +74,19 @@ func (a addresses) give(ctx context.Context, machine string) (given string, err 
 	if err != nil {
 		return "", err
 	}
-	server, port := a.cluster.ControlPlanePort(has, []string{machine})
+	holder := named(has, cloud.Ref{Kind: cloud.KindPort, ID: ip.Port})
+	reserved := a.cluster.OwnsAddress(holder) && holder.PartOf == (cloud.Ref{})
+	if reserved || holder.PartOf.Kind == cloud.KindLoadBalancer ||
+		named(has, holder.PartOf).Name == machine {
+		return "", nil // it leads to whichever machine answers, or to this one
+	}
+	server, port := a.cluster.PortOf(has, machine)
 	switch {
 	case port.ID == "":
-		return "", fault.New(fault.CloudLacks, fmt.Sprintf("server %s has no port in the security group of "+
-			"control-plane machines, and floating IP %s needs one", machine, ip.Name),
+		return "", fault.New(fault.CloudLacks, fmt.Sprintf("floating IP %s of the API server leads to a lost machine, "+
+			"and it is not known which port of server %s is to have it", ip.Name, machine),
 			"Associate it with a port of that server: openstack floating ip set --port PORT "+ip.ID+".")
-	case ip.Port == port.ID:
-		return "", nil
-	case ip.Port != "" && !a.isLeftOver(has, ip.Port):
+	case ip.Port != "" && !a.isLeftOver(has, holder):
 		return "", fault.New(fault.CloudLacks, fmt.Sprintf("floating IP %s of the API server is in use by port %s, "+
 			"which a server has or which is not this cluster's", ip.Name, ip.Port),
 			"Disassociate it: openstack floating ip unset --port "+ip.ID+".")
@@ -94,12 +98,18 @@ func (a addresses) give(ctx context.Context, machine string) (given string, err 
 }
 
 // isLeftOver reports whether a port is the cluster's, and its machine is gone.
-func (a addresses) isLeftOver(has cloud.Inventory, id string) bool {
-	i := slices.IndexFunc(has.Resources, func(r cloud.Resource) bool {
-		return r.Kind == cloud.KindPort && r.ID == id
-	})
-	return i >= 0 && a.cluster.MayOwnPort(has.Resources[i]) && !slices.ContainsFunc(has.Resources,
-		func(r cloud.Resource) bool { return r.Kind == cloud.KindServer && r.Ref == has.Resources[i].PartOf })
+func (a addresses) isLeftOver(has cloud.Inventory, port cloud.Resource) bool {
+	return port.ID != "" && a.cluster.MayOwnPort(port) && named(has, port.PartOf).ID == ""
+}
+
+// named returns a resource of the project; zero if there is none.
+func named(has cloud.Inventory, ref cloud.Ref) cloud.Resource {
+	for _, r := range has.Resources {
+		if r.Ref == ref {
+			return r
+		}
+	}
+	return cloud.Resource{}
 }
 
 // isPortOfOther reports whether a port is that of a machine of the cluster that is not one of joined.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
@@ -17,9 +18,10 @@ import (
 // ControlPlanesIn returns the control-plane machines of a cluster whose environment is not known, in the cloud that
 // python-openstackclient would use, with the process's variables from lookup. endpoint is the host of its API server.
 // shell reaches one of them.
-func ControlPlanesIn(lookup func(string) (string, bool), of leftovers.Cluster, endpoint string, known provider.Roles,
+func ControlPlanesIn(lookup func(string) (string, bool), namespace, cluster, endpoint string, known provider.Roles,
 	shell provider.Shell) provider.ControlPlaneRunner {
-	return controlPlanes{cluster: of, endpoint: endpoint, known: known, shell: shell,
+	return controlPlanes{cluster: leftovers.Cluster{Namespace: namespace, Name: cluster}, endpoint: endpoint,
+		known: known, shell: shell,
 		connect: func(ctx context.Context) (project, error) {
 			client, err := connectTo(ctx, lookup)
 			if err != nil {
@@ -104,12 +106,32 @@ func (c controlPlanes) GiveAddress(ctx context.Context, machine string) (string,
 // hostnameFile has the host name of a machine, whatever programs it has.
 const hostnameFile = "/proc/sys/kernel/hostname"
 
+// askBound limits the first question to the machine: its sshd may answer while its disk does not.
+const askBound = time.Minute
+
+// ask returns the host name of the machine that shell reaches.
+func (c controlPlanes) ask(ctx context.Context) (string, error) {
+	bounded, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	said, err := c.shell.Run(bounded, nil, "cat", hostnameFile)
+	if err == nil || ctx.Err() != nil {
+		return said, err
+	}
+	err = fmt.Errorf("ask the machine that --ssh names for its name: %w", err)
+	if fault.HintOf(err) != "" {
+		return "", err
+	}
+	// a cloud's image may log in root only to say which user to take
+	return "", fault.Retryable(err, fault.MachineUnreachable, fmt.Sprintf("See what a login there says. This must print "+
+		"root: ssh -o BatchMode=yes %s sudo -n whoami", c.shell))
+}
+
 // reached returns the name of the server that shell reaches. Its own host name says which it is: an address may be that
 // of another machine meanwhile.
 func (c controlPlanes) reached(ctx context.Context, servers []cloud.Resource) (string, error) {
-	said, err := c.shell.Run(ctx, nil, "cat", hostnameFile)
+	said, err := c.ask(ctx)
 	if err != nil {
-		return "", fmt.Errorf("ask the machine that --ssh names for its name: %w", err)
+		return "", err
 	}
 	host := strings.TrimSpace(said)
 	short, _, _ := strings.Cut(host, ".")

@@ -61,6 +61,8 @@ func TestControlPlanesOfAProject(t *testing.T) {
 			all[0]), want: "demo-b runs reached, demo-b runs reached"},
 		"ssh fails": {shell: remote{err: fault.New(fault.MachineUnreachable, "refused", "")}, has: all,
 			code: fault.MachineUnreachable, says: "refused"},
+		"a login that says only which user to take": {shell: remote{err: errors.New("exit status 142")}, has: all,
+			code: fault.MachineUnreachable, says: "exit status 142"},
 		"the cloud does not answer": {err: silent, code: fault.CloudUnreachable, says: "does not answer"},
 		"no servers are listed":     {unknown: cloud.KindServer, has: all, code: fault.CloudUnreachable, says: "server"},
 		"no ports are listed":       {unknown: cloud.KindPort, has: all, code: fault.CloudUnreachable, says: "port"},
@@ -108,8 +110,8 @@ func describe(t *testing.T, m provider.ControlPlane) string {
 func TestControlPlanesWithoutCredentials(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("HOME", t.TempDir())
-	c := ControlPlanesIn(func(string) (string, bool) { return "", false }, leftovers.Cluster{Namespace: "ns",
-		Name: "demo"}, "", provider.Roles{}, remote{host: "demo-a"})
+	c := ControlPlanesIn(func(string) (string, bool) { return "", false }, "ns", "demo", "",
+		provider.Roles{}, remote{host: "demo-a"})
 	if found, err := c.ControlPlanes(t.Context()); fault.CodeOf(err) != fault.CredentialsMissing || found != nil {
 		t.Errorf("%v, %v", found, err)
 	}

@@ -50,19 +50,11 @@ func (c Cluster) MayOwnPort(port openstack.Resource) bool {
 // replaced is older. Nil means any machine. The provider gives the ports of control-plane machines a security group of
 // their own. A zero port means that there is none.
 func (c Cluster) ControlPlanePort(has openstack.Inventory, joined []string) (server, port openstack.Resource) {
-	byRef := map[openstack.Ref]openstack.Resource{}
+	all := byRef(has)
 	for _, r := range has.Resources {
-		byRef[r.Ref] = r
-	}
-	isControlPlane := func(used openstack.Ref) bool {
-		return used.Kind == openstack.KindSecurityGroup &&
-			byRef[used].Name == "k8s-cluster-"+c.resourceName()+"-secgroup-controlplane"
-	}
-	for _, r := range has.Resources {
-		of, there := byRef[r.PartOf]
-		if r.Kind != openstack.KindPort || !there || of.Kind != openstack.KindServer || of.Status != "ACTIVE" ||
-			joined != nil && !slices.Contains(joined, of.Name) ||
-			!c.MayOwnPort(r) || !slices.ContainsFunc(r.Uses, isControlPlane) {
+		of := all[r.PartOf]
+		if !c.isPortOfServer(all, r) || of.Status != "ACTIVE" || joined != nil && !slices.Contains(joined, of.Name) ||
+			!c.isControlPlane(all, r) {
 			continue
 		}
 		if port.ID == "" || cmp.Or(of.Created.Compare(server.Created), cmp.Compare(server.Name, of.Name),
@@ -71,4 +63,46 @@ func (c Cluster) ControlPlanePort(has openstack.Inventory, joined []string) (ser
 		}
 	}
 	return server, port
+}
+
+// PortOf returns a server of the cluster, whatever its status, and the port that an address is to lead to: the one with
+// the security group of control-plane machines, or its only one. A zero port means that it is not known.
+func (c Cluster) PortOf(has openstack.Inventory, name string) (server, port openstack.Resource) {
+	all := byRef(has)
+	count := 0
+	for _, r := range has.Resources {
+		if !c.isPortOfServer(all, r) || all[r.PartOf].Name != name {
+			continue
+		}
+		if c.isControlPlane(all, r) {
+			return all[r.PartOf], r
+		}
+		server, port = all[r.PartOf], r
+		count++
+	}
+	if count > 1 {
+		return server, openstack.Resource{}
+	}
+	return server, port
+}
+
+func byRef(has openstack.Inventory) map[openstack.Ref]openstack.Resource {
+	all := map[openstack.Ref]openstack.Resource{}
+	for _, r := range has.Resources {
+		all[r.Ref] = r
+	}
+	return all
+}
+
+// isPortOfServer reports whether a port may be the cluster's, and a server has it.
+func (c Cluster) isPortOfServer(all map[openstack.Ref]openstack.Resource, port openstack.Resource) bool {
+	return port.Kind == openstack.KindPort && all[port.PartOf].Kind == openstack.KindServer && c.MayOwnPort(port)
+}
+
+// isControlPlane reports whether a port has the security group that the provider gives those of control-plane machines.
+func (c Cluster) isControlPlane(all map[openstack.Ref]openstack.Resource, port openstack.Resource) bool {
+	return slices.ContainsFunc(port.Uses, func(used openstack.Ref) bool {
+		return used.Kind == openstack.KindSecurityGroup &&
+			all[used].Name == "k8s-cluster-"+c.resourceName()+"-secgroup-controlplane"
+	})
 }
