@@ -96,10 +96,13 @@ func (o *restoreOptions) runEtcd(ctx context.Context, path string) error {
 		in.Report = func(format string, args ...any) {
 			sink.Emit(event.Event{Time: time.Now(), Type: event.Progress, Message: fmt.Sprintf(format, args...)})
 		}
-		if _, err := quorum.Check(ctx, in); err != nil { // before the lock, which writes
+		mark := markOf(b, state)
+		in.Starting = mark.write
+		_, checked := quorum.Check(ctx, in) // before the lock, which writes
+		earlier, err := mark.resumes(checked)
+		if err != nil {
 			return outcome{}, err
 		}
-		in.Patience = 0 // Run checks again, and etcd had its time
 		held, err := hold(state, "restore --etcd "+path)
 		if err != nil {
 			return outcome{}, err
@@ -107,16 +110,19 @@ func (o *restoreOptions) runEtcd(ctx context.Context, path string) error {
 		defer held.Release() // an error leaves an unlocked file, which the next run takes over
 		sink.begin(nil)
 		begun := time.Now()
-		on, err := quorum.Run(ctx, in)
+		on, err := restored(ctx, in, earlier)
 		if err == nil {
 			line.restored = true
-			line.Machine, line.Seconds = on.Name(), int(time.Since(begun).Seconds())
+			line.Machine, line.Seconds = on, int(time.Since(begun).Seconds())
 			for _, m := range b.Manifest.Etcd.Members {
-				if m.Name != on.Name() {
+				if m.Name != on {
 					line.Lost = append(line.Lost, m.Name)
 				}
 			}
 			line.Paused, err = pauseOthers(ctx, c, b.Manifest, func(text string) { in.Report("%s", text) })
+		}
+		if err == nil {
+			err = mark.remove()
 		}
 		return outcome{}, err
 	}, nil)

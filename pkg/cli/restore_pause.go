@@ -53,7 +53,7 @@ func pauseOthers(ctx context.Context, c *kube.Cluster, of backup.Manifest, say f
 			}
 			return names, fault.Retryable(fmt.Errorf("etcd is restored, but workload clusters could not be paused "+
 				"within %s: %w", pauseBound, err), fault.RestoreFailed,
-				"Compare them with what runs, and pause each that has changed since the snapshot.")
+				"Run the same command again: it pauses them. Or pause each that has changed since the snapshot.")
 		case <-time.After(pauseInterval):
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/output"
 )
 
@@ -75,6 +76,8 @@ func (c *Client) Run(ctx context.Context, stdin io.Reader, args ...string) (stri
 	switch {
 	case err == nil:
 		return out.String(), nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded): // a machine that hangs answers ssh's own questions
+		err = fault.Retryable(context.Cause(ctx), fault.MachineUnreachable, c.hint(""))
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	default:

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	remote "golang.org/x/crypto/ssh"
 
@@ -200,6 +201,21 @@ func TestRunEnds(t *testing.T) {
 	go func() { <-started; cancel(errors.New("enough")) }()
 	if _, err := c.Run(ctx, nil, "cat"); err == nil || !strings.Contains(err.Error(), "enough") {
 		t.Error(err)
+	}
+}
+
+// A machine that hangs is not reached.
+func TestRunTakesTooLong(t *testing.T) {
+	s := sshserver.Start(t, t.TempDir(), "admin", func(remote.Channel, string) uint32 {
+		<-t.Context().Done()
+		return 0
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	_, err := connect(t, s, s.Key, s.KnownHosts).Run(ctx, nil, "cat")
+	if fault.CodeOf(err) != fault.MachineUnreachable || fault.HintOf(err) == "" || !errors.Is(err,
+		context.DeadlineExceeded) {
+		t.Errorf("%v, hint %q", err, fault.HintOf(err))
 	}
 }
 

@@ -24,8 +24,14 @@ type Input struct {
 	// Patience is how long Check waits for a leader: an etcd that has just been started has none.
 	Patience time.Duration
 	Now      func() time.Time
+	// Starting is called with the machine before the last step. From then on Check refuses with ErrMajority, and a
+	// second run can only Await.
+	Starting func(machine string) error
 	Report   Report
 }
+
+// ErrMajority is the reason of Check to refuse a cluster that has lost nothing, or was restored.
+var ErrMajority = errors.New("its etcd has a majority")
 
 // Survivor is the machine that gets the snapshot.
 type Survivor struct {
@@ -95,7 +101,7 @@ func (in Input) leaderless(ctx context.Context, all []provider.ControlPlane) err
 					hintMachines))
 			}
 			if healthy {
-				return refuse(in.Backup.Manifest.Cluster, "etcd on "+m.Name()+" answers and has a leader",
+				return majority(in.Backup.Manifest.Cluster, "etcd on "+m.Name()+" answers and has a leader",
 					"Nothing is lost: find out with cluster-init status and diagnose why the API server does not "+
 						"answer.")
 			}
@@ -117,7 +123,7 @@ func (in Input) silent(ctx context.Context) error {
 	cluster := in.Backup.Manifest.Cluster
 	switch {
 	case err == nil:
-		return refuse(cluster, "its API server is ready, so its etcd has a majority",
+		return majority(cluster, "its API server is ready",
 			"Nothing is lost. To restore objects into another cluster, run restore without --etcd.")
 	case apierrors.IsUnauthorized(err), apierrors.IsForbidden(err):
 		return refuse(cluster, fmt.Sprintf("its API server does not say whether it is ready: %v", err),
@@ -174,4 +180,9 @@ crictl exec "$id" etcdctl --endpoints=https://127.0.0.1:2379 --cacert=/etc/kuber
 
 func refuse(cluster, why, hint string) error {
 	return fault.New(fault.RestoreRefused, fmt.Sprintf("restore the etcd of %s: %s", cluster, why), hint)
+}
+
+func majority(cluster, why, hint string) error {
+	return fault.Wrap(fmt.Errorf("restore the etcd of %s: %s, so %w", cluster, why, ErrMajority), fault.RestoreRefused,
+		hint)
 }

@@ -27,6 +27,7 @@ type machine struct {
 	stopped, unreached                        bool
 	fails                                     string // the step that fails
 	did                                       []string
+	healed                                    string // the step after which its etcd has a leader
 }
 
 func (m *machine) Name() string { return m.name }
@@ -60,6 +61,9 @@ image: "registry.k8s.io:5000/kube-apiserver:%s@sha256:abc"}]}}`, m.version), nil
 	for _, step := range []string{"sha256sum", "crictl ps", "etcdutl", "member", "rmdir"} {
 		if strings.Contains(line, step) {
 			m.did = append(m.did, step)
+			if step == m.healed {
+				m.health = "127.0.0.1:2379 is healthy"
+			}
 			if step == m.fails {
 				return "", errors.New("no space left on device")
 			}
@@ -90,8 +94,12 @@ func newWorld() *world {
 
 func (w *world) input() quorum.Input {
 	return quorum.Input{Backup: w.backup, Now: time.Now, Report: func(string, ...any) {},
+		Starting: func(name string) error {
+			w.machine.did = append(w.machine.did, "starting "+name)
+			return nil
+		},
 		Ready: func(context.Context) error {
-			if len(w.machine.did) == 6 {
+			if len(w.machine.did) == 7 {
 				return nil
 			}
 			return w.ready
@@ -121,7 +129,20 @@ func TestRestore(t *testing.T) {
 	if on, err := quorum.Run(t.Context(), w.input()); err != nil || on.Name() != "cp-b" {
 		t.Fatalf("on %v: %v", on, err)
 	}
-	if got := strings.Join(w.machine.did, ", "); got != "address of cp-b, sha256sum, crictl ps, etcdutl, member, rmdir" {
+	if got := strings.Join(w.machine.did, ", "); got != "address of cp-b, sha256sum, crictl ps, etcdutl, member, "+
+		"starting cp-b, rmdir" {
+		t.Errorf("it did %s", got)
+	}
+}
+
+// While the snapshot is written, another run may have restored one: nothing more is done.
+func TestRestoreLooksAgain(t *testing.T) {
+	w := newWorld()
+	w.machine.healed = "sha256sum"
+	if _, err := quorum.Run(t.Context(), w.input()); !errors.Is(err, quorum.ErrMajority) {
+		t.Error(err)
+	}
+	if got := strings.Join(w.machine.did, ", "); got != "address of cp-b, sha256sum" {
 		t.Errorf("it did %s", got)
 	}
 }

@@ -25,6 +25,8 @@ type step struct {
 	script string
 	args   []string
 	stdin  io.Reader
+	// stops and starts mark the first step that cannot be undone, and the last one.
+	stops, starts bool
 }
 
 const (
@@ -45,14 +47,33 @@ func Run(ctx context.Context, in Input) (Survivor, error) {
 		return s, fmt.Errorf("restore the etcd of %s: %w", in.Backup.Manifest.Cluster, err)
 	}
 	for _, each := range steps(s.State, in.Backup.Snapshot, in.Now()) {
+		if each.stops {
+			// the snapshot took its time to arrive: another run may have restored one meanwhile
+			if err := in.lost(ctx, s); err != nil {
+				return s, err
+			}
+		}
+		if each.starts {
+			if err := in.Starting(s.Name()); err != nil {
+				return s, fmt.Errorf("restore the etcd of %s: %w", in.Backup.Manifest.Cluster, err)
+			}
+		}
 		in.Report("%s on %s", each.what, s.Name())
 		if err := each.run(ctx, s.ControlPlane); err != nil {
 			return s, fault.Retryable(fmt.Errorf("restore the etcd of %s: %w", in.Backup.Manifest.Cluster, err),
 				fault.RestoreFailed, "Run the same command again: it starts anew. The former data are kept.")
 		}
 	}
-	in.Report("waiting for the API server of %s (at most %s)", in.Backup.Manifest.Cluster, readyBound)
-	return s, in.await(ctx)
+	return s, Await(ctx, in)
+}
+
+// lost refuses a machine whose etcd has a leader by now, and a cluster whose API server is ready.
+func (in Input) lost(ctx context.Context, s Survivor) error {
+	if err := in.silent(ctx); err != nil {
+		return err
+	}
+	in.Patience = 0
+	return in.leaderless(ctx, []provider.ControlPlane{s.ControlPlane})
 }
 
 // giveAddress leads the address of the API server to the machine, where it led to a lost one.
@@ -68,7 +89,9 @@ func (in Input) giveAddress(ctx context.Context, machine string) error {
 	return err
 }
 
-func (in Input) await(ctx context.Context) error {
+// Await waits until the API server is ready.
+func Await(ctx context.Context, in Input) error {
+	in.Report("waiting for the API server of %s (at most %s)", in.Backup.Manifest.Cluster, readyBound)
 	bounded, cancel := context.WithTimeout(ctx, readyBound)
 	defer cancel()
 	for {
@@ -83,8 +106,8 @@ func (in Input) await(ctx context.Context) error {
 			}
 			return fault.Retryable(fmt.Errorf("the snapshot is restored, but the API server of %s is not ready "+
 				"after %s: %w", in.Backup.Manifest.Cluster, readyBound, err), fault.Timeout,
-				"See why on the machine: crictl ps --all, and the logs of etcd and kube-apiserver. No workload "+
-					"cluster was paused: pause each that has changed since the snapshot, before Cluster API's controllers run.")
+				"See why on the machine: crictl ps --all, and the logs of etcd and kube-apiserver. Then run the same "+
+					"command again: it resumes, and pauses the workload clusters before Cluster API acts on them.")
 		case <-time.After(readyPause):
 		}
 	}
@@ -99,16 +122,21 @@ func (s step) run(ctx context.Context, m provider.ControlPlane) error {
 	return nil
 }
 
+// writeBound limits the transfer of a snapshot: 100 KiB/s must be enough.
+func writeBound(size int) time.Duration {
+	return 5*time.Minute + time.Duration(size>>10)*10*time.Millisecond
+}
+
 // steps returns what Restore does, in this order.
 func steps(s State, snapshot []byte, now time.Time) []step {
 	digest, stamp := sha256.Sum256(snapshot), now.UTC().Format("20060102T150405Z")
 	work := s.DataDir + ".cluster-init-restore" // on the file system of the data
 	return []step{
-		{what: "write the snapshot", bound: 10 * time.Minute, stdin: bytes.NewReader(snapshot),
+		{what: "write the snapshot", bound: writeBound(len(snapshot)), stdin: bytes.NewReader(snapshot),
 			args: []string{work, hex.EncodeToString(digest[:])},
 			script: `rm -rf "$1"; mkdir -m 0700 "$1"; umask 077; cat >"$1/snapshot.db"
 echo "$2  $1/snapshot.db" | sha256sum -c - >/dev/null`},
-		{what: "stop etcd and the API server", bound: 3 * time.Minute, args: []string{manifests, aside},
+		{what: "stop etcd and the API server", stops: true, bound: 3 * time.Minute, args: []string{manifests, aside},
 			script: `mkdir -p -m 0700 "$2"
 for name in etcd kube-apiserver; do if test -e "$1/$name.yaml"; then mv -f "$1/$name.yaml" "$2/"; fi; done
 while :; do running=$(crictl ps --quiet --name '^(etcd|kube-apiserver)$'); test -n "$running" || break; sleep 1; done`},
@@ -126,7 +154,7 @@ cluster-init-restore etcdutl snapshot restore /restore/snapshot.db --data-dir /r
 if test -e "$2/member"; then mkdir -p -m 0700 "$3"; mv "$2/member" "$3/member"; fi
 mkdir -p -m 0700 "$2"; mv "$1/data/member" "$2/member"; rm -rf "$1"`},
 		// etcd last: until it runs, the next run sees that there is something to restore.
-		{what: "start etcd and the API server", bound: time.Minute, args: []string{manifests, aside},
+		{what: "start etcd and the API server", starts: true, bound: time.Minute, args: []string{manifests, aside},
 			script: `for name in kube-apiserver etcd; do mv -f "$2/$name.yaml" "$1/"; done; rmdir "$2"`},
 	}
 }
