@@ -17,7 +17,7 @@ import (
 // starts are the containers that a run has started so far.
 type starts struct {
 	begun  map[string]bool
-	names  []string // of begun, in order
+	names  []string // all that begun had, in order
 	moved  bool     // whether restartMisplaced has checked
 	report pipeline.Reporter
 	// patience is how long to wait for an answer after a start: an API server takes a while to come up.
@@ -35,7 +35,9 @@ func (s *starts) begin(name, address string) error {
 			"See why: docker logs "+name)
 	}
 	s.begun[name] = true
-	s.names = append(s.names, name)
+	if !slices.Contains(s.names, name) {
+		s.names = append(s.names, name)
+	}
 	if address == "" {
 		s.report.Progress("starting %s, which is stopped", name)
 	} else {
@@ -121,5 +123,6 @@ func (w *World) restartMisplaced(ctx context.Context, o Observation, s *starts, 
 	if err != nil || len(again) == 0 {
 		return false, nil
 	}
+	clear(s.begun) // it stops what this run has started with the address of another one
 	return true, w.startStopped(ctx, o, s, again)
 }

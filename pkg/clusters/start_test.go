@@ -22,6 +22,7 @@ type keeper struct {
 	brought              [][]string
 	adjacent             []string
 	siblings             []string
+	later                []string // what runs elsewhere after the first start
 }
 
 func (k *keeper) Misplaced(context.Context) (provider.Misplaced, error) {
@@ -42,7 +43,7 @@ func (k *keeper) StartAll(_ context.Context, adjacent, again []string, starting 
 			k.machines[i].Stopped = false
 		}
 	}
-	k.balancers, k.misplaced = nil, nil
+	k.balancers, k.misplaced, k.later = nil, k.later, nil
 	return nil
 }
 
@@ -117,6 +118,9 @@ func TestStart(t *testing.T) {
 		"a machine stops again at once": {change: func(k *keeper) {
 			k.machines = []provider.Machine{{Name: "demo-cp", Stopped: true}}
 			k.balancers = []string{"demo-cp"}
+		}, started: []string{"demo-cp"}, says: "demo does not answer", paused: true},
+		"a machine gets the address of another one": {change: func(k *keeper) {
+			k.machines, k.later = []provider.Machine{{Name: "demo-cp", Stopped: true}}, []string{"demo-cp"}
 		}, started: []string{"demo-cp"}, says: "demo does not answer", paused: true},
 		"the engine has no container": {says: "this Docker engine has no container of demo"},
 		"a container has an address": {change: func(k *keeper) {
