@@ -68,9 +68,9 @@ type ControlPlaneRunner interface {
 
 // AddressGiver is a ControlPlaneRunner in whose system an address of the API server leads to one machine.
 type AddressGiver interface {
-	// GiveAddress leads the address of the API server to a control-plane machine, the only one that is left, and returns
-	// the address. It is empty if nothing was changed: the address leads there, or is none that leads to one machine. It
-	// refuses an address that leads to another machine that exists.
+	// GiveAddress leads the address of the API server to a control-plane machine, the only one that is left, and
+	// returns the address. It is empty if nothing was changed: the address leads there, or is none that leads to one
+	// machine. It refuses an address that leads to another machine that exists.
 	GiveAddress(ctx context.Context, machine string) (given string, err error)
 }
 

@@ -122,8 +122,8 @@ func (c controlPlanes) ask(ctx context.Context) (string, error) {
 		return "", err
 	}
 	// a cloud's image may log in root only to say which user to take
-	return "", fault.Retryable(err, fault.MachineUnreachable, fmt.Sprintf("See what a login there says. This must print "+
-		"root: ssh -o BatchMode=yes %s sudo -n whoami", c.shell))
+	return "", fault.Retryable(err, fault.MachineUnreachable, fmt.Sprintf("See what a login there says. This must "+
+		"print root: ssh -o BatchMode=yes %s sudo -n whoami", c.shell))
 }
 
 // reached returns the name of the server that shell reaches. Its own host name says which it is: an address may be that
