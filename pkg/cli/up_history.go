@@ -46,7 +46,7 @@ func history(h timeline.History, start time.Time) string {
 		case len(c.Object.WaitsFor) > 0:
 			text = "waits for " + strings.Join(c.Object.WaitsFor, ", ")
 		case c.Object.Message != "":
-			text += " (" + oneline.Of(c.Object.Message, 120) + ")"
+			text += " (" + oneline.Ends(c.Object.Message, 120) + ")"
 		}
 		if text != last {
 			parts = append(parts, "at "+c.Time.Sub(start).Round(time.Second).String()+" "+text)

@@ -74,7 +74,7 @@ func (l workloadList) Print(out io.Writer) error {
 		if c.Release {
 			by = "workload apply"
 		}
-		oneline.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.Namespace, c.Name, c.State, by, oneline.Of(c.Message, 80))
+		oneline.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.Namespace, c.Name, c.State, by, oneline.Ends(c.Message, 80))
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print the workload clusters: %w", err)

@@ -10,13 +10,15 @@ import (
 	"unicode"
 )
 
-// bothEnds is the length in characters from which on a text that is cut keeps its end, too.
-const bothEnds = 60
-
 // Of returns text without line breaks, repeated blanks and characters that a terminal interprets. It cuts the text to
-// most characters, with "…" for what it leaves out: the end, or the middle where there is room for 60 characters,
-// because an error says its cause last. 0 cuts nothing.
-func Of(text string, most int) string {
+// most characters, the last of which is then "…"; 0 cuts nothing.
+func Of(text string, most int) string { return cut(text, most, 0) }
+
+// Ends is Of for the message of an object or an error: it leaves out the middle, because an error says its cause last.
+func Ends(text string, most int) string { return cut(text, most, most/3) }
+
+// cut leaves end characters at the end of a text that is too long.
+func cut(text string, most, end int) string {
 	text = strings.Join(strings.FieldsFunc(strings.Map(visible, text), func(r rune) bool {
 		return unicode.IsSpace(r) ||
 			obeyed(r)
@@ -24,10 +26,6 @@ func Of(text string, most int) string {
 	runes := []rune(text)
 	if most <= 0 || len(runes) <= most {
 		return text
-	}
-	end := 0
-	if most >= bothEnds {
-		end = most / 2
 	}
 	return string(runes[:most-1-end]) + "…" + string(runes[len(runes)-end:])
 }

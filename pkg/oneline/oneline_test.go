@@ -20,9 +20,6 @@ func TestOf(t *testing.T) {
 		"longer, by characters not bytes":   {"äöüß", 3, "äö…"},
 		"nothing":                           {"\n", 5, ""},
 		"a limit that leaves only the mark": {"ab", 1, "…"},
-		"the cause at the end stays": {"ClusterRole/lab-cni dry-run failed: failed to get server groups: Get " +
-			"\"https://192.0.2.1:6443/api?timeout=30s\": dial tcp 192.0.2.1:6443: i/o timeout", 60,
-			"ClusterRole/lab-cni dry-run f…cp 192.0.2.1:6443: i/o timeout"},
 	} {
 		if got := oneline.Of(tc.text, tc.most); got != tc.want {
 			t.Errorf("%s: %q", name, got)
@@ -30,17 +27,31 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// Of the message of an error, the cause stays.
+func TestEnds(t *testing.T) {
+	const text = "ClusterRole/lab-cni dry-run failed: failed to get server groups: Get " +
+		"\"https://192.0.2.1:6443/api?timeout=30s\": dial tcp 192.0.2.1:6443: i/o timeout"
+	for most, want := range map[int]string{
+		0: text, len(text): text, 60: "ClusterRole/lab-cni dry-run failed: fai….1:6443: i/o timeout", 3: "C…t", 1: "…",
+	} {
+		if got := oneline.Ends(text, most); got != want {
+			t.Errorf("%d: %q, want %q", most, got, want)
+		}
+	}
+}
+
 func FuzzOf(f *testing.F) {
 	f.Add("a\x1b\n b", 2)
 	f.Fuzz(func(t *testing.T, text string, most int) {
-		got := oneline.Of(text, most)
-		for _, r := range got {
-			if unicode.IsControl(r) {
-				t.Errorf("%q has %q", got, r)
+		for _, got := range []string{oneline.Of(text, most), oneline.Ends(text, most)} {
+			for _, r := range got {
+				if unicode.IsControl(r) {
+					t.Errorf("%q has %q", got, r)
+				}
 			}
-		}
-		if most > 0 && utf8.RuneCountInString(got) > most {
-			t.Errorf("%q is longer than %d", got, most)
+			if most > 0 && utf8.RuneCountInString(got) > most {
+				t.Errorf("%q is longer than %d", got, most)
+			}
 		}
 	})
 }

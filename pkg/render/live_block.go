@@ -72,7 +72,7 @@ func (l *Live) state(o *objectUnderWay) string {
 		state += fmt.Sprintf(", %d behind it", n)
 	}
 	if o.Message != "" {
-		state += ": " + oneline.Of(o.Message, 200)
+		state += ": " + oneline.Ends(o.Message, 200)
 	}
 	return state
 }

@@ -71,7 +71,7 @@ func (p *Plain) Emit(e event.Event) {
 func (p *Plain) line(e event.Event, format string, args ...any) {
 	for i, arg := range args {
 		if said, is := arg.(string); is { // keep spaces of the format
-			args[i] = oneline.Of(said, 260)
+			args[i] = oneline.Ends(said, 260)
 		}
 	}
 	_, _ = fmt.Fprintf(p.out, "%7s  %s\n", seconds(e.Time.Sub(p.start)), fmt.Sprintf(format, args...))
@@ -148,7 +148,7 @@ func (p *Plain) waiting(e event.Event) {
 		case len(o.WaitsFor) > 0:
 			name += " (waits for " + strings.Join(o.WaitsFor, ", ") + ")"
 		case o.Message != "":
-			name += " (" + oneline.Of(o.Message, 100) + ")"
+			name += " (" + oneline.Ends(o.Message, 100) + ")"
 		}
 		names = append(names, name)
 	}

@@ -121,7 +121,7 @@ func printSide(b *strings.Builder, name string, s Side, wide bool) {
 			message = ""
 		}
 		oneline.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", o.Kind, o.Name, o.State, short(o.Version),
-			oneline.Of(message, messageLimit(wide)))
+			oneline.Ends(message, messageLimit(wide)))
 	}
 	_ = table.Flush() // a strings.Builder returns no errors
 }
@@ -172,7 +172,7 @@ func (r Report) Changes(earlier Report, at time.Time) []string {
 		}
 		for _, o := range now.Objects {
 			if !slices.Contains(before.Objects, o) {
-				line("%s cluster: %s %s %s", name, o, o.State, oneline.Of(o.Message, maxMessageLength))
+				line("%s cluster: %s %s %s", name, o, o.State, oneline.Ends(o.Message, maxMessageLength))
 			}
 		}
 		for _, o := range before.Objects {
