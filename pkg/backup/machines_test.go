@@ -39,8 +39,8 @@ func TestMachines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(backup.Machines{Infrastructure: "OpenStackCluster", Endpoint: "203.0.113.1", ControlPlanes: []string{"server-a"},
-		Workers: []string{"demo-md"}}, got); diff != "" {
+	if diff := cmp.Diff(backup.Machines{Infrastructure: "OpenStackCluster", Endpoint: "203.0.113.1",
+		ControlPlanes: []string{"server-a"}, Workers: []string{"demo-md"}}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -109,7 +109,8 @@ func (s workloadStatus) Print(out io.Writer) error {
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	oneline.Fprintf(table, "\n  KIND\tNAME\tSTATE\tVERSION\tMESSAGE\n")
 	for _, o := range s.Objects {
-		oneline.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", o.Kind, o.Name, o.State, o.Version, oneline.Ends(o.Message, 80))
+		oneline.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", o.Kind, o.Name, o.State, o.Version,
+			oneline.Ends(o.Message, 80))
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print workload cluster %s/%s: %w", s.Namespace, s.Name, err)
