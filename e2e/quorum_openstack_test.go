@@ -31,8 +31,8 @@ func TestMatrixQuorumOpenStack(t *testing.T) {
 	path, key := l.backupEtcd(t)
 	management.note(t, "after")
 
-	lost := project.names(t, openstack.KindServer)
-	survivor := lost[slices.IndexFunc(lost, func(name string) bool { return name != project.addressHolder(t) })]
+	lost, holder := project.names(t, openstack.KindServer), project.addressHolder(t)
+	survivor := lost[slices.IndexFunc(lost, func(name string) bool { return name != holder })]
 	lost = slices.DeleteFunc(lost, func(name string) bool { return name == survivor })
 	folder, address := sshTo(t, project.container(t, survivor))
 	l.environment = append(slices.Clone(l.environment), "PATH="+folder+":"+os.Getenv("PATH"))

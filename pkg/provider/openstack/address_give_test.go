@@ -34,7 +34,7 @@ func TestTheAddressIsGivenToTheMachineThatIsLeft(t *testing.T) {
 		"a machine that exists has it":              {ips: at("port-new"), err: "is in use by port port-new"},
 		"another cluster's has it":                  {ips: at("port-other"), err: "is in use by port port-other"},
 		"an unknown port has it":                    {ips: at("x"), err: "is in use by port x"},
-		"it is no floating IP":                      {},
+		"the project does not have it":              {},
 		"the machine has no port for it":            {ips: at(""), machine: "bare", err: "which port of server bare"},
 		"the machine has two ports":                 {ips: at(""), machine: "two", err: "which port of server two"},
 		"its status is ERROR, its only port without a group": {ips: at("port-lost"), machine: "failed", want: given,

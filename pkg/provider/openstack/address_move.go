@@ -102,7 +102,7 @@ func (a addresses) isLeftOver(has cloud.Inventory, port cloud.Resource) bool {
 	return port.ID != "" && a.cluster.MayOwnPort(port) && named(has, port.PartOf).ID == ""
 }
 
-// named returns a resource of the project; zero if there is none.
+// named returns the resource that a reference names; zero if the project has none.
 func named(has cloud.Inventory, ref cloud.Ref) cloud.Resource {
 	for _, r := range has.Resources {
 		if r.Ref == ref {
@@ -114,14 +114,7 @@ func named(has cloud.Inventory, ref cloud.Ref) cloud.Resource {
 
 // isPortOfOther reports whether a port is that of a machine of the cluster that is not one of joined.
 func (a addresses) isPortOfOther(has cloud.Inventory, id string, joined []string) bool {
-	i := slices.IndexFunc(has.Resources, func(r cloud.Resource) bool {
-		return r.Kind == cloud.KindPort && r.ID == id
-	})
-	if i < 0 || !a.cluster.MayOwnPort(has.Resources[i]) {
-		return false
-	}
-	port := has.Resources[i]
-	return slices.ContainsFunc(has.Resources, func(r cloud.Resource) bool {
-		return port.PartOf.ID != "" && r.Ref == port.PartOf && !slices.Contains(joined, r.Name)
-	})
+	port := named(has, cloud.Ref{Kind: cloud.KindPort, ID: id})
+	machine := named(has, port.PartOf)
+	return a.cluster.MayOwnPort(port) && machine.ID != "" && !slices.Contains(joined, machine.Name)
 }

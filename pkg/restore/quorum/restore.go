@@ -36,7 +36,7 @@ const (
 )
 
 // Run restores a snapshot. Its etcd then has one member and the content of the snapshot; the former data stay next to
-// the new. It waits until the API server is ready. After an error, run it again: it starts anew.
+// the new. It waits until the API server is ready. After an error, run it again.
 func Run(ctx context.Context, in Input) (Survivor, error) {
 	s, err := Check(ctx, in)
 	if err != nil {
@@ -61,7 +61,7 @@ func Run(ctx context.Context, in Input) (Survivor, error) {
 		in.Report("%s on %s", each.what, s.Name())
 		if err := each.run(ctx, s.ControlPlane); err != nil {
 			return s, fault.Retryable(fmt.Errorf("restore the etcd of %s: %w", in.Backup.Manifest.Cluster, err),
-				fault.RestoreFailed, "Run the same command again: it starts anew. The former data are kept.")
+				fault.RestoreFailed, "Run the same command again. The former data are kept.")
 		}
 	}
 	return s, Await(ctx, in)
