@@ -93,8 +93,8 @@ func (c controlPlanes) inventory(ctx context.Context) (cloud.Inventory, error) {
 	return in.Inventory(ctx)
 }
 
-// GiveAddress associates the floating IP of the API server with a server. It leaves every other kind of address alone: a
-// load balancer or keepalived leads it to a machine.
+// GiveAddress associates the floating IP of the API server with a server. It leaves other addresses alone: a load
+// balancer or keepalived leads them to a machine.
 func (c controlPlanes) GiveAddress(ctx context.Context, machine string) (string, error) {
 	in, err := c.connect(ctx)
 	if err != nil {
