@@ -27,39 +27,33 @@ type project interface {
 	Inventory(context.Context) (cloud.Inventory, error)
 }
 
+// endpoint is what the address of one cluster's API server stands on: a floating IP, or a port that reserves a virtual
+// address.
+type endpoint interface {
+	find(context.Context) (provider.Address, error)
+	make(context.Context) (provider.Address, error)
+	move(ctx context.Context, joined []string) (machine string, err error)
+	checkDelete(context.Context) error
+	delete(context.Context) ([]string, error)
+}
+
 // FindAddress lists the project's floating IPs, or the ports with the virtual address, and changes nothing.
 func (p Provider) FindAddress(ctx context.Context, env *environment.Environment) (provider.Address, error) {
-	if env.ReservesAddress() {
-		r, err := p.reservation(ctx, env)
-		if err != nil {
-			return provider.Address{}, err
-		}
-		found, _, err := r.find(ctx)
-		return found, err
-	}
-	a, err := p.addresses(ctx, env)
+	of, err := p.endpoint(ctx, env)
 	if err != nil {
 		return provider.Address{}, err
 	}
-	found, _, err := a.find(ctx)
-	return found, err
+	return of.find(ctx)
 }
 
 // MakeAddress makes a floating IP in the external network, or a port with the virtual address, unless there is one that
 // was made for the cluster.
 func (p Provider) MakeAddress(ctx context.Context, env *environment.Environment) (provider.Address, error) {
-	if env.ReservesAddress() {
-		r, err := p.reservation(ctx, env)
-		if err != nil {
-			return provider.Address{}, err
-		}
-		return r.make(ctx)
-	}
-	a, err := p.addresses(ctx, env)
+	of, err := p.endpoint(ctx, env)
 	if err != nil {
 		return provider.Address{}, err
 	}
-	return a.make(ctx)
+	return of.make(ctx)
 }
 
 // MoveAddress associates the floating IP with the youngest control-plane machine of joined. Cluster API's provider
@@ -67,75 +61,53 @@ func (p Provider) MakeAddress(ctx context.Context, env *environment.Environment)
 // the machine may not have joined yet. keepalived moves a virtual address.
 func (p Provider) MoveAddress(ctx context.Context, env *environment.Environment, joined []string) (machine string,
 	err error) {
-	if env.ReservesAddress() {
-		return "", nil
-	}
-	a, err := p.addresses(ctx, env)
+	of, err := p.endpoint(ctx, env)
 	if err != nil {
 		return "", err
 	}
-	return a.move(ctx, joined)
+	return of.move(ctx, joined)
 }
 
 // CheckDeleteAddress logs in, and lists the project's floating IPs, or the ports with the virtual address.
 func (p Provider) CheckDeleteAddress(ctx context.Context) error {
-	if p.environment.ReservesAddress() {
-		r, err := p.reservation(ctx, p.environment)
-		if err != nil {
-			return err
-		}
-		return r.checkDelete(ctx)
-	}
-	if p.environment.ManagedAddress() == "" {
+	if !p.mayHaveAddress() {
 		return nil
 	}
-	a, err := p.addresses(ctx, p.environment)
+	of, err := p.endpoint(ctx, p.environment)
 	if err != nil {
 		return err
 	}
-	if _, err := a.project.FloatingIPs(ctx); err != nil {
-		return notAnswered("list the floating IPs", err)
-	}
-	return nil
+	return of.checkDelete(ctx)
 }
 
 // DeleteAddress deletes what MakeAddress made for the cluster. A cluster that was given no floating IP has none.
 func (p Provider) DeleteAddress(ctx context.Context) ([]string, error) {
-	if p.environment.ReservesAddress() {
-		r, err := p.reservation(ctx, p.environment)
-		if err != nil {
-			return nil, err
-		}
-		return r.delete(ctx)
-	}
-	if p.environment.ManagedAddress() == "" {
+	if !p.mayHaveAddress() {
 		return nil, nil
 	}
-	a, err := p.addresses(ctx, p.environment)
+	of, err := p.endpoint(ctx, p.environment)
 	if err != nil {
 		return nil, err
 	}
-	return a.delete(ctx)
+	return of.delete(ctx)
 }
 
-func (p Provider) addresses(ctx context.Context, env *environment.Environment) (addresses, error) {
-	client, err := p.connect(ctx)
-	if err != nil {
-		return addresses{}, err
-	}
-	return addresses{project: inventory.Project{Client: client}, network: env.OpenStack().ExternalNetwork,
-		given: env.ManagedAddress(), cluster: clusterOf(env)}, nil
+// mayHaveAddress reports whether MakeAddress may have made something. Values name a virtual address before that.
+func (p Provider) mayHaveAddress() bool {
+	return p.environment.ReservesAddress() || p.environment.ManagedAddress() != ""
 }
 
-func (p Provider) reservation(ctx context.Context, env *environment.Environment) (reservation, error) {
+func (p Provider) endpoint(ctx context.Context, env *environment.Environment) (endpoint, error) {
 	client, err := p.connect(ctx)
 	if err != nil {
-		return reservation{}, err
+		return nil, err
 	}
-	of := env.OpenStack()
-	return reservation{project: inventory.Project{Client: client}, projectID: client.ProjectID,
-		network: of.Network.Network, subnet: of.Network.Subnet, address: of.APIServer.FixedIP,
-		cluster: clusterOf(env)}, nil
+	of, in := env.OpenStack(), inventory.Project{Client: client}
+	if env.ReservesAddress() {
+		return reservation{project: in, projectID: client.ProjectID, network: of.Network.Network,
+			subnet: of.Network.Subnet, address: of.APIServer.FixedIP, cluster: clusterOf(env)}, nil
+	}
+	return addresses{project: in, network: of.ExternalNetwork, given: env.ManagedAddress(), cluster: clusterOf(env)}, nil
 }
 
 func clusterOf(env *environment.Environment) leftovers.Cluster {

@@ -27,8 +27,14 @@ type addresses struct {
 	cluster leftovers.Cluster
 }
 
-// find returns the address, and the floating IP if there is one.
-func (a addresses) find(ctx context.Context) (provider.Address, *inventory.FloatingIP, error) {
+// find returns the address; zero if there is none.
+func (a addresses) find(ctx context.Context) (provider.Address, error) {
+	found, _, err := a.look(ctx)
+	return found, err
+}
+
+// look returns the address, and the floating IP if there is one.
+func (a addresses) look(ctx context.Context) (provider.Address, *inventory.FloatingIP, error) {
 	all, err := a.project.FloatingIPs(ctx)
 	if err != nil {
 		return provider.Address{}, nil, notAnswered("list the floating IPs", err)
@@ -86,7 +92,7 @@ func (a addresses) externalNetwork(ctx context.Context) (string, error) {
 
 // make finds the floating IP, or makes one, and completes its marks.
 func (a addresses) make(ctx context.Context) (provider.Address, error) {
-	found, ip, err := a.find(ctx)
+	found, ip, err := a.look(ctx)
 	if err != nil || found.Foreign {
 		return found, err
 	}
@@ -116,7 +122,7 @@ func (a addresses) create(ctx context.Context) (provider.Address, *inventory.Flo
 	if err != nil {
 		return provider.Address{}, nil, notMade(a.network, err)
 	}
-	found, ip, err := a.find(ctx)
+	found, ip, err := a.look(ctx)
 	if err != nil {
 		return found, nil, err
 	}
@@ -157,6 +163,14 @@ func notMade(network string, err error) error {
 		return fault.Retryable(fmt.Errorf("%s: %w", what, err), fault.CloudUnreachable, listedHint)
 	}
 	return fault.Wrap(fmt.Errorf("%s: %w", what, err), fault.CodeOr(err, fault.CloudUnreachable), listedHint)
+}
+
+// checkDelete returns why delete would fail now.
+func (a addresses) checkDelete(ctx context.Context) error {
+	if _, err := a.project.FloatingIPs(ctx); err != nil {
+		return notAnswered("list the floating IPs", err)
+	}
+	return nil
 }
 
 // delete deletes the floating IPs of the cluster's API server.

@@ -72,7 +72,7 @@ func TestTheAddressIsMadeOnce(t *testing.T) {
 			if err != nil || again.Address != tc.want || n.ids() != tc.left {
 				t.Errorf("again: %+v, %v, %q is left", again, err, n.ids())
 			}
-			if looked, _, err := a.find(t.Context()); err != nil || looked.Address != tc.want ||
+			if looked, err := a.find(t.Context()); err != nil || looked.Address != tc.want ||
 				looked.Marked != (tc.want != "") {
 				t.Errorf("an observation: %+v, %v", looked, err)
 			}
@@ -170,7 +170,7 @@ func TestATagThatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.fails, n.ips[0].Tags = nil, nil
-	if found, _, err := addressesIn(n, "").find(t.Context()); err != nil || found.Marked {
+	if found, err := addressesIn(n, "").find(t.Context()); err != nil || found.Marked {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if found, err := addressesIn(n, "").make(t.Context()); err != nil || !found.Marked || n.ids() != "made" ||

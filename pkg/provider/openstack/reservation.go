@@ -41,16 +41,18 @@ type reservation struct {
 	cluster         leftovers.Cluster
 }
 
-// find returns the address if a port has it that the cluster can use: the cluster's own, or one of the user's. The port
-// is nil if none has the address.
-func (r reservation) find(ctx context.Context) (provider.Address, *inventory.Port, error) {
+// find returns the address if a port has it that the cluster can use: the cluster's own, or one of the user's. It is
+// zero if none has the address.
+func (r reservation) find(ctx context.Context) (provider.Address, error) {
 	place, err := r.place(ctx)
 	if err != nil {
-		return provider.Address{}, nil, err
+		return provider.Address{}, err
 	}
-	return r.findAt(ctx, place)
+	found, _, err := r.findAt(ctx, place)
+	return found, err
 }
 
+// findAt is find, with the port that has the address.
 func (r reservation) findAt(ctx context.Context, place place) (provider.Address, *inventory.Port, error) {
 	ports, err := r.project.PortsAt(ctx, place.network, r.address)
 	if err != nil {
@@ -144,6 +146,9 @@ func (r reservation) notReserved(err error) error {
 	}
 	return fault.Wrap(err, fault.CodeOr(err, fault.CloudUnreachable), reservedHint)
 }
+
+// move does nothing: keepalived moves a virtual address.
+func (r reservation) move(context.Context, []string) (machine string, err error) { return "", nil }
 
 // checkDelete returns why delete would fail now.
 func (r reservation) checkDelete(ctx context.Context) error {

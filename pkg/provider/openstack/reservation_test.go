@@ -182,7 +182,7 @@ func TestTheVirtualAddressIsReservedOnce(t *testing.T) {
 			if again, err := r.make(t.Context()); err != nil || !again.Marked || s.ids() != tc.left {
 				t.Errorf("again: %+v, %v, %q is left", again, err, s.ids())
 			}
-			if looked, _, err := r.find(t.Context()); err != nil || looked.Address != "10.0.0.9" || !looked.Marked {
+			if looked, err := r.find(t.Context()); err != nil || looked.Address != "10.0.0.9" || !looked.Marked {
 				t.Errorf("an observation: %+v, %v", looked, err)
 			}
 			if changed := s.changed(); len(changed) > 0 {
@@ -195,11 +195,11 @@ func TestTheVirtualAddressIsReservedOnce(t *testing.T) {
 // An observation reserves nothing, and says when a run that was killed has not finished.
 func TestAnObservationReservesNothing(t *testing.T) {
 	s := &subnets{}
-	if found, port, err := reservationIn(s).find(t.Context()); err != nil || found.Address != "" || port != nil {
-		t.Errorf("%+v, %v, %v", found, port, err)
+	if found, err := reservationIn(s).find(t.Context()); err != nil || found.Address != "" {
+		t.Errorf("%+v, %v", found, err)
 	}
 	s.ports = []inventory.Port{port("mine", describing(ours))}
-	if found, _, err := reservationIn(s).find(t.Context()); err != nil || found.Address == "" || found.Marked {
+	if found, err := reservationIn(s).find(t.Context()); err != nil || found.Address == "" || found.Marked {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if changed := s.changed(); len(changed) > 0 {
