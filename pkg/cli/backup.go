@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
@@ -48,7 +49,7 @@ machines. The backup contains:
     none of its workload clusters' etcd
 
 backup changes nothing in the cluster. It reads the backup back and verifies it. If it has to leave
-out a workload cluster, it writes the rest, names what is missing, and ends with exit code 66.
+something out, it writes the rest, names what is missing, and ends with exit code 66.
 
 The backup holds the cluster's private keys. With --recipient it is one encrypted file, and nothing
 of it is ever on the disk unencrypted. backup refuses a cluster that is paused or in the middle of
@@ -88,7 +89,9 @@ func (o *backupOptions) run(ctx context.Context, name string) error {
 	var line backupLine
 	err = report(ctx, sink, "backup", name, func(ctx context.Context) (outcome, error) {
 		sink.begin(run.Environment)
-		kept, err := run.Backup(ctx, o.to)
+		kept, err := run.Backup(ctx, o.to, func(what string) {
+			sink.Emit(event.Event{Time: time.Now(), Type: event.Progress, Message: "waiting: " + what})
+		})
 		line = backupLine{Type: "backup", Path: kept.Path, Encrypted: run.BackupRecipients.Encrypt(),
 			Signed: run.BackupSigner.Signs(), LeftOut: kept.LeftOut, Pruned: kept.Pruned, Manifest: kept.Manifest}
 		return outcome{}, err
@@ -96,7 +99,7 @@ func (o *backupOptions) run(ctx context.Context, name string) error {
 	return o.finish(line, err)
 }
 
-// finish prints the backup, also one that leaves out workload clusters: it was written.
+// finish prints the backup, also one that leaves something out: it was written.
 func (o *backupOptions) finish(line backupLine, err error) error {
 	if line.Path == "" {
 		return err
@@ -181,7 +184,7 @@ type backupLine struct {
 	Path      string `json:"path"`
 	Encrypted bool   `json:"encrypted"`
 	Signed    bool   `json:"signed"`
-	// LeftOut are workload clusters of which the backup does not have everything.
+	// LeftOut are workload clusters of which the backup does not have everything, and objects that it lacks.
 	LeftOut []up.LeftOut `json:"leftOut,omitempty"`
 	backup.Pruned
 	backup.Manifest
@@ -218,7 +221,7 @@ func (l backupLine) Print(out io.Writer) error {
 		oneline.Fprintf(&b, "  workload cluster %s, %s\n", w, how)
 	}
 	for _, left := range l.LeftOut {
-		oneline.Fprintf(&b, "Incomplete: workload cluster %s: %s.\n", left.Cluster, left.Reason)
+		oneline.Fprintf(&b, "Incomplete: %s.\n", left)
 	}
 	for _, path := range l.Removed {
 		oneline.Fprintf(&b, "Removed the older backup %s.\n", path)

@@ -24,7 +24,8 @@ func TestBackupTellsWhereItIsAndWhatIsInIt(t *testing.T) {
 	var text bytes.Buffer
 	for _, encrypted := range []bool{false, true} {
 		line.Encrypted = encrypted
-		line.LeftOut = []up.LeftOut{{Cluster: "team-c/held", Reason: "Cluster team-c/held is paused"}}
+		line.LeftOut = []up.LeftOut{{Cluster: "team-c/held", Reason: "Cluster team-c/held is paused"},
+			{Object: "MachineHealthCheck ns/demo-workers", Reason: "nothing owns it"}}
 		if encrypted {
 			line.LeftOut = nil
 			line.Pruned = backup.Pruned{Removed: []string{"/state/demo-20260101T030405Z"},

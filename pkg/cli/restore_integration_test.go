@@ -33,13 +33,13 @@ func (c *twoClusters) restore(when string, want int, args ...string) string {
 // keep backs up what the source has.
 func (c *twoClusters) keep() string {
 	c.t.Helper()
-	path, _, err := pivot.Keeper{Dir: c.t.TempDir(), Now: time.Now}.Keep(c.t.Context(),
+	kept, err := pivot.Keeper{Dir: c.t.TempDir(), Now: time.Now}.Keep(c.t.Context(),
 		clusters.Side{Client: c.source.Client},
 		clusters.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, pivot.Extent{})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return path
+	return kept.Path
 }
 
 // A backup goes into another management cluster through the whole command: refused, then done, then done already.

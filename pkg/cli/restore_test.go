@@ -71,11 +71,12 @@ func TestRestoreWaitsNoLongerThanAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	path, _, err := pivot.Keeper{Dir: t.TempDir(), Now: time.Now}.Keep(t.Context(), clusters.Side{Client: source},
+	kept, err := pivot.Keeper{Dir: t.TempDir(), Now: time.Now}.Keep(t.Context(), clusters.Side{Client: source},
 		clusters.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, pivot.Extent{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	path := kept.Path
 	b, err := backup.Open(path, backup.Identities{})
 	if err != nil {
 		t.Fatal(err)

@@ -35,6 +35,10 @@ func TestThePivotWaitsForWhatPasses(t *testing.T) {
 		"a Machine": {spoil: func(r *rehearsal) {
 			r.Source.Client = source(fixture.Unset("Machine", "mgmt-md-1-b", "status", "nodeRef")).client(t)
 		}, said: "no node"},
+		"a health check that nothing owns yet": {spoil: func(r *rehearsal) {
+			r.Source.Client = source(fixture.Unset("MachineHealthCheck", "mgmt-md", "metadata",
+				"ownerReferences")).client(t)
+		}, said: "MachineHealthCheck management/mgmt-md: would be left behind: its Cluster does not own it yet"},
 		"a provider that stays so": {spoil: func(r *rehearsal) { r.Source.Client = source(down).client(t) }, stays: true,
 			said: "provider infrastructure-docker: not ready at the source", code: fault.PivotRefused},
 		"a provider, and a Cluster that a person has paused": {spoil: func(r *rehearsal) {

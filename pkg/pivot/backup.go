@@ -23,6 +23,7 @@ type Keeper struct {
 	Signer     backup.Signer     // without a key, backups are not signed
 	Version    string            // of cluster-init
 	Now        func() time.Time
+	Waiting    func(string) // what a backup waits for; nil drops it
 }
 
 // keepPlanned backs up what a plan moves, and writes and returns the record next to the backup. It does not change the

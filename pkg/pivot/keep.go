@@ -6,14 +6,20 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
+
+// ownerBound is how long a backup waits until the controllers of Cluster API have made a Cluster the owner of new
+// objects.
+const ownerBound = 30 * time.Second
 
 // Extent is what a backup holds besides the definition of a management cluster.
 type Extent struct {
@@ -54,23 +60,29 @@ func (e Extent) namespaces(scope clusters.Scope) []string {
 	return backup.Manifest{Namespace: scope.Namespace, Workloads: e.Workloads}.Namespaces()
 }
 
-// Keep backs up the definition that a cluster holds, with more, and returns the path of the backup. It changes nothing
-// in the cluster. It refuses, with the code fault.BackupRefused, a definition that is incomplete, paused or being
-// deleted, and workload clusters that are.
-func (k Keeper) Keep(ctx context.Context, side clusters.Side, scope clusters.Scope, more Extent) (string,
-	backup.Manifest, error) {
+// Kept is the result of Keep.
+type Kept struct {
+	Path     string
+	Manifest backup.Manifest
+	// Left are objects that belong to a Cluster and that the backup leaves out: clusterctl would not restore them.
+	Left []LeftBehind
+}
+
+// Keep backs up the definition that a cluster holds, with more. It changes nothing in the cluster. It refuses, with the
+// code fault.BackupRefused, a definition that is incomplete, paused or being deleted, and workload clusters that are.
+func (k Keeper) Keep(ctx context.Context, side clusters.Side, scope clusters.Scope, more Extent) (Kept, error) {
 	namespaces := more.namespaces(scope)
 	before, err := still(ctx, side, scope, namespaces[1:]...)
 	if err != nil {
-		return "", backup.Manifest{}, err
+		return Kept{}, err
 	}
-	graph, err := capi.Discover(ctx, side.Client, namespaces...)
+	graph, err := k.owned(ctx, side.Client, namespaces)
 	if err != nil {
-		return "", backup.Manifest{}, unread(err)
+		return Kept{}, unread(err)
 	}
 	staged, err := k.stage(ctx, side, scope, graph, graph.Moves(), more)
 	if err != nil {
-		return "", backup.Manifest{}, fault.Wrap(fmt.Errorf("back up Cluster %s/%s: %w", scope.Namespace, scope.Cluster,
+		return Kept{}, fault.Wrap(fmt.Errorf("back up Cluster %s/%s: %w", scope.Namespace, scope.Cluster,
 			err), fault.CodeOr(err, fault.BackupRefused),
 			"Nothing was changed in the cluster. Check that it answers and that "+k.Dir+
 				" can be written, and run the same command again.")
@@ -83,9 +95,48 @@ func (k Keeper) Keep(ctx context.Context, side clusters.Side, scope clusters.Sco
 		err = staged.Publish()
 	}
 	if err != nil {
-		return "", backup.Manifest{}, errors.Join(err, staged.Discard())
+		return Kept{}, errors.Join(err, staged.Discard())
 	}
-	return staged.Path, staged.Manifest, nil
+	return Kept{Path: staged.Path, Manifest: staged.Manifest, Left: leftOut(graph)}, nil
+}
+
+// owned reads the graph. While an object has no owner yet it reads again, for ownerBound at most.
+func (k Keeper) owned(ctx context.Context, c client.Reader, namespaces []string) (*capi.Graph, error) {
+	waits := time.NewTimer(ownerBound)
+	defer waits.Stop()
+	for reported := ""; ; {
+		graph, err := capi.Discover(ctx, c, namespaces...)
+		if err != nil {
+			return nil, err
+		}
+		left := graph.Unowned()
+		if len(left) == 0 {
+			return graph, nil
+		}
+		if what := left[0].String() + ": " + unowned; k.Waiting != nil && what != reported {
+			k.Waiting(what)
+			reported = what
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-waits.C:
+			return graph, nil
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// leftOut returns the objects of a graph that belong to a Cluster and that no move takes.
+func leftOut(graph *capi.Graph) []LeftBehind {
+	var left []LeftBehind
+	for _, o := range graph.Unowned() {
+		left = append(left, LeftBehind{Object: o, Reason: unowned})
+	}
+	for _, orphan := range graph.Orphans() {
+		left = append(left, LeftBehind{Object: orphan.Object, Reason: whyOrphan(orphan)})
+	}
+	return left
 }
 
 // MayKeep makes the checks that Keep makes first, with the same errors.

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -73,11 +75,12 @@ func TestKeep(t *testing.T) {
 	// The template of the load balancer has lost its label: it does not move, and something that moves names it.
 	unlabelled := fixture.Unset("ConfigMap", "mgmt-load-balancer", "metadata", "labels")
 	release := fixture.One("ConfigMap", "mgmt-load-balancer")[0].DeepCopy()
-	path, manifest, err := k.Keep(t.Context(), livingSide(t, source(unlabelled), nil), scope,
+	kept, err := k.Keep(t.Context(), livingSide(t, source(unlabelled), nil), scope,
 		pivot.Extent{Environment: []*unstructured.Unstructured{release}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	path, manifest := kept.Path, kept.Manifest
 	b, err := backup.Open(path, backup.Identities{})
 	if err != nil {
 		t.Fatal(err)
@@ -117,9 +120,9 @@ func TestKeepHoldsTheIdentityOfTheWholeCluster(t *testing.T) {
 	central.SetName("central")
 	central.SetUID("central")
 	must(t, c.Create(t.Context(), central))
-	path, _, err := keeper(t).Keep(t.Context(), unwritable(t, c, nil), scope, pivot.Extent{})
+	held, err := keeper(t).Keep(t.Context(), unwritable(t, c, nil), scope, pivot.Extent{})
 	must(t, err)
-	b, err := backup.Open(path, backup.Identities{})
+	b, err := backup.Open(held.Path, backup.Identities{})
 	must(t, err)
 	var kept []string
 	for _, u := range b.Section(backup.References) {
@@ -152,7 +155,7 @@ func TestWhatMustNotBeKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := keeper(t)
-			_, _, err := k.Keep(t.Context(), livingSide(t, tc.cluster, tc.meanwhile), scope, pivot.Extent{})
+			_, err := k.Keep(t.Context(), livingSide(t, tc.cluster, tc.meanwhile), scope, pivot.Extent{})
 			if fault.CodeOf(err) != fault.BackupRefused || !strings.Contains(err.Error(), tc.want) ||
 				fault.HintOf(err) == "" {
 				t.Errorf("got %v, want %q", err, tc.want)
@@ -172,9 +175,10 @@ func TestKeepHoldsOtherNamespaces(t *testing.T) {
 	must(t, fixture.Create(t.Context(), c, "team-b", fixture.Named("other")))
 	more := pivot.Extent{Workloads: []backup.WorkloadCluster{{Namespace: "team-a", Cluster: "shop",
 		ManagedBy: scope.Namespace + "/" + scope.Cluster}}}
-	path, manifest, err := keeper(t).Keep(t.Context(), unwritable(t, c, nil), scope, more)
+	held, err := keeper(t).Keep(t.Context(), unwritable(t, c, nil), scope, more)
 	must(t, err)
-	b, err := backup.Open(path, backup.Identities{})
+	manifest := held.Manifest
+	b, err := backup.Open(held.Path, backup.Identities{})
 	must(t, err)
 	if got := len(b.Section(backup.Objects)); got != 2*len(everything()) || len(manifest.Workloads) != 1 {
 		t.Errorf("%d objects, want twice %d; %+v", got, len(everything()), manifest.Workloads)
@@ -188,8 +192,73 @@ func TestKeepHoldsOtherNamespaces(t *testing.T) {
 	shop.SetNamespace("team-a")
 	must(t, c.Patch(t.Context(), shop, client.RawPatch("application/merge-patch+json",
 		[]byte(`{"spec":{"paused":true}}`))))
-	if _, _, err := keeper(t).Keep(t.Context(), unwritable(t, c, nil), scope, more); fault.CodeOf(
+	if _, err := keeper(t).Keep(t.Context(), unwritable(t, c, nil), scope, more); fault.CodeOf(
 		err) != fault.BackupRefused || !strings.Contains(err.Error(), "Cluster team-a/shop has just been paused") {
 		t.Errorf("paused meanwhile: %v", err)
 	}
+}
+
+// A health check that was just made has no owner for a moment. clusterctl would not restore it: a backup waits until
+// it has one, and otherwise names it.
+func TestKeepWaitsForOwners(t *testing.T) {
+	unowned := fixture.Unset("MachineHealthCheck", "mgmt-md", "metadata", "ownerReferences")
+	lost := fixture.Set("MachineSet", "mgmt-md-1", []any{map[string]any{"apiVersion": "example.org/v1", "kind": "Gone",
+		"name": "gone", "uid": "gone"}}, "metadata", "ownerReferences")
+	for name, tc := range map[string]struct {
+		edits []fixture.Edit
+		owns  bool // a controller makes the Cluster the owner
+		took  time.Duration
+		left  []string
+	}{
+		"all have owners":  {},
+		"it gets an owner": {edits: []fixture.Edit{unowned}, owns: true, took: time.Second},
+		"it gets none":     {edits: []fixture.Edit{unowned}, took: 30 * time.Second, left: []string{"mgmt-md"}},
+		"its owner does not exist": {edits: []fixture.Edit{lost}, took: 30 * time.Second,
+			left: []string{"mgmt-md-1", "mgmt-md-1-b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, k := source(tc.edits...).client(t), keeper(t)
+				var said []string
+				k.Waiting = func(what string) {
+					said = append(said, what)
+					if tc.owns {
+						own(t, c)
+					}
+				}
+				began := time.Now()
+				kept, err := k.Keep(t.Context(), unwritable(t, c, nil), scope, pivot.Extent{})
+				must(t, err)
+				var left []string
+				for _, l := range kept.Left {
+					left = append(left, l.Object.Name)
+					if l.Reason == "" {
+						t.Errorf("no reason for %s", l.Object)
+					}
+				}
+				for _, want := range tc.left {
+					if !slices.Contains(left, want) {
+						t.Errorf("it leaves out %v, want %v", left, tc.left)
+					}
+				}
+				if took := time.Since(began); took != tc.took || len(said) > 1 || len(said) == 1 != (took > 0) ||
+					len(tc.left) == 0 && len(left) > 0 {
+					t.Errorf("after %s it left out %v, and said %q", took, left, said)
+				}
+			})
+		})
+	}
+}
+
+// own makes the Cluster the owner of its health check, as a controller does.
+func own(t *testing.T, c client.Client) {
+	t.Helper()
+	cluster, check := inNamespace(fixture.One("Cluster", "mgmt")[0]), inNamespace(fixture.One("MachineHealthCheck",
+		"mgmt-md")[0])
+	for _, u := range []*unstructured.Unstructured{cluster, check} {
+		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(u), u))
+	}
+	check.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: cluster.GetAPIVersion(), Kind: "Cluster",
+		Name: cluster.GetName(), UID: cluster.GetUID()}})
+	must(t, c.Update(t.Context(), check))
 }

@@ -11,14 +11,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// LeftBehind is an object that a move leaves in its place.
+// LeftBehind is an object that a move leaves in its place, and a backup leaves out.
 type LeftBehind struct {
 	Object   capi.Object
 	NeededBy []capi.Object // moving objects that name it in their spec
 	Reason   string
 	Remedy   string
 	// Rule refuses the move because of this object; "" if the move may leave it.
-	Rule Rule
+	Rule   Rule
+	Passes bool // whether time alone may remove the reason
 }
 
 // leftBehindSet collects the objects that are left behind, each once: with the first reason and rule that are found,
@@ -57,6 +58,9 @@ func (v *view) findLeftBehind(ctx context.Context) error {
 	if err := v.findNamed(ctx, found); err != nil {
 		return err
 	}
+	for _, o := range v.source.Unowned() {
+		found.add(LeftBehind{Object: o, Rule: RuleObjects, Passes: true, Reason: unowned, Remedy: describe(v, o)})
+	}
 	for _, o := range v.source.Unreferenced(v.scope.Namespace) {
 		found.add(LeftBehind{Object: o, Reason: "nothing that moves owns or names it"})
 	}
@@ -68,28 +72,37 @@ func (v *view) findLeftBehind(ctx context.Context) error {
 	return nil
 }
 
+// unowned is why what capi.Graph.Unowned returns is left behind.
+const unowned = "its Cluster does not own it yet, directly or through others"
+
 // orphaned returns why an object that belongs to moving objects is left behind.
 func (v *view) orphaned(s capi.Orphan) LeftBehind {
-	leftBehind := LeftBehind{Object: s.Object, Rule: RuleObjects}
+	leftBehind := LeftBehind{Object: s.Object, Rule: RuleObjects, Reason: whyOrphan(s)}
+	switch {
+	case len(s.Cycle) > 0:
+		leftBehind.Remedy = "Remove the owner references of one of them that close the circle: " +
+			v.onObject("edit", s.Cycle[0])
+	case s.Missing:
+		leftBehind.Remedy = "Label the CRD of that owner, or remove the owner reference: " + v.onObject("edit", s.Owned)
+	default:
+		leftBehind.Remedy = "Have that owner moved too, or remove the owner reference: " + v.onObject("edit", s.Owned)
+	}
+	return leftBehind
+}
+
+func whyOrphan(s capi.Orphan) string {
 	switch {
 	case len(s.Cycle) > 0:
 		var names []string
 		for _, o := range s.Cycle {
 			names = append(names, o.String())
 		}
-		leftBehind.Reason = "owners in a circle are never moved: " + strings.Join(names, ", ")
-		leftBehind.Remedy = "Remove the owner references of one of them that close the circle: " +
-			v.onObject("edit", s.Cycle[0])
+		return "owners in a circle are never moved: " + strings.Join(names, ", ")
 	case s.Missing:
-		leftBehind.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which does not exist, is in another "+
-			"namespace, or is of a kind without the label %s", ownedName(s), s.Owner, capi.MoveLabel)
-		leftBehind.Remedy = "Label the CRD of that owner, or remove the owner reference: " + v.onObject("edit", s.Owned)
-	default:
-		leftBehind.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which nothing that is moved owns",
-			ownedName(s), s.Owner)
-		leftBehind.Remedy = "Have that owner moved too, or remove the owner reference: " + v.onObject("edit", s.Owned)
+		return fmt.Sprintf("an owner of %s is not moved: %s, which does not exist, is in another namespace, or is of "+
+			"a kind without the label %s", ownedName(s), s.Owner, capi.MoveLabel)
 	}
-	return leftBehind
+	return fmt.Sprintf("an owner of %s is not moved: %s, which nothing that is moved owns", ownedName(s), s.Owner)
 }
 
 func ownedName(s capi.Orphan) string {

@@ -47,16 +47,16 @@ func newSavedStage(t *testing.T, objects []*unstructured.Unstructured, kubeconfi
 	s := &savedStage{stage: newStageOf(t, objects, fixture.Set("Secret", "mgmt-kubeconfig", kubeconfig, "stringData",
 		"value"),
 		fixture.Unset("Secret", "cloud-credentials", "metadata", "labels"))}
-	path, _, err := pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now}.Keep(t.Context(), s.Source, s.Scope,
+	kept, err := pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now}.Keep(t.Context(), s.Source, s.Scope,
 		pivot.Extent{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := backup.Open(path, backup.Identities{})
+	b, err := backup.Open(kept.Path, backup.Identities{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Input = restore.Input{Backup: b, Path: path, Target: s.stage.Target,
+	s.Input = restore.Input{Backup: b, Path: kept.Path, Target: s.stage.Target,
 		TargetKubeconfig: servers.target.Kubeconfig(), Restore: capi.Restore,
 		Former: former, Log: s.stage.Log}
 	return s
@@ -197,9 +197,10 @@ func (s *savedStage) encrypt() {
 	must(s.t, os.WriteFile(file, []byte(key.String()+"\n"), 0o600))
 	recipients, err := backup.ParseRecipients("--recipient", []string{key.Recipient().String()})
 	must(s.t, err)
-	s.Path, _, err = pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now, Recipients: recipients}.Keep(
+	kept, err := pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now, Recipients: recipients}.Keep(
 		s.t.Context(), s.Source, s.Scope, pivot.Extent{})
 	must(s.t, err)
+	s.Path = kept.Path
 	ids, err := backup.ReadIdentities(file)
 	must(s.t, err)
 	s.Backup, err = backup.Open(s.Path, ids)

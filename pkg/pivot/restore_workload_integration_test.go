@@ -45,12 +45,12 @@ func (s *savedStage) addWorkload() (namespace string) {
 	login := shopRelease(namespace)[3] // a component names it
 	login.SetName("git-login")
 	login.SetLabels(nil)
-	var err error
-	s.Path, _, err = pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now}.Keep(s.t.Context(), s.Source, s.Scope,
+	kept, err := pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now}.Keep(s.t.Context(), s.Source, s.Scope,
 		pivot.Extent{Releases: shopRelease(namespace), Named: []*unstructured.Unstructured{login},
 			Workloads: []backup.WorkloadCluster{{Namespace: namespace, Cluster: "shop",
 				ManagedBy: s.Scope.Namespace + "/" + s.Scope.Cluster, Release: true}}})
 	must(s.t, err)
+	s.Path = kept.Path
 	s.Backup, err = backup.Open(s.Path, backup.Identities{})
 	must(s.t, err)
 	return namespace

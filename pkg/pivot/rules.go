@@ -58,7 +58,7 @@ func checkObjects(_ context.Context, v *view) ([]*Refusal, error) {
 		}
 		if len(stay.NeededBy) == 0 {
 			refusals = append(refusals, &Refusal{Rule: RuleObjects, Object: stay.Object.String(),
-				Reason: "would be left behind: " + stay.Reason, Remedy: stay.Remedy})
+				Reason: "would be left behind: " + stay.Reason, Remedy: stay.Remedy, Passes: stay.Passes})
 		}
 		for _, by := range stay.NeededBy {
 			refusals = append(refusals, &Refusal{Rule: RuleObjects, Object: stay.Object.String(),

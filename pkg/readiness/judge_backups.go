@@ -125,7 +125,7 @@ func whyBackupFailed(code int64, log string) string {
 	}
 	switch code { // as in docs/reference/exit-codes.md
 	case 66:
-		return ": the backup leaves out workload clusters"
+		return ": the backup leaves something out"
 	case 67:
 		return ": the backup was written, and older ones could not be removed"
 	}

@@ -83,10 +83,10 @@ func (r *restoring) backUp(t *testing.T, edits ...fixture.Edit) {
 	for _, more := range r.more {
 		must(t, fixture.Create(t.Context(), from, more.namespace, more.objects))
 	}
-	path, _, err := k.Keep(t.Context(), clusters.Side{Client: from}, scope, r.extent)
+	kept, err := k.Keep(t.Context(), clusters.Side{Client: from}, scope, r.extent)
 	must(t, err)
-	r.Path = path
-	r.Backup, err = backup.Open(path, backup.Identities{})
+	r.Path = kept.Path
+	r.Backup, err = backup.Open(r.Path, backup.Identities{})
 	must(t, err)
 }
 

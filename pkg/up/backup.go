@@ -9,7 +9,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/clusters"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
@@ -29,12 +28,12 @@ type BackedUp struct {
 // what that refers to, its values, release and source, the same of its workload clusters in all namespaces, and a
 // snapshot of its etcd with Options.BackupEtcd.
 // Backup changes nothing in the cluster, and acquires no lease. It first proves that the cluster is the one of this
-// environment. The error has the code fault.BackupIncomplete if the backup was written and leaves out workload
-// clusters.
+// environment. It calls waiting with what it waits for. The error has the code fault.BackupIncomplete if the backup was
+// written and leaves something out.
 //
 // With Options.BackupKeep it then removes the oldest backups of the cluster in dir, unless the new one leaves out
 // something.
-func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
+func (u *Run) Backup(ctx context.Context, dir string, waiting func(string)) (BackedUp, error) {
 	ctx, cancel := context.WithTimeout(ctx, backupBound)
 	defer cancel()
 	_, _ = u.decider.AskEngine(ctx) // it may know another address of the cluster; else the kubeconfig's is used
@@ -52,7 +51,7 @@ func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
 			"Start its machines, or restore the network in between. "+hint)
 	}
 	keeper := pivot.Keeper{Dir: dir, Recipients: u.BackupRecipients, Signer: u.BackupSigner, Version: u.Version,
-		Now: u.decider.Now}
+		Now: u.decider.Now, Waiting: waiting}
 	if err := pivot.MayKeep(ctx, u.decider.Side(side.Cluster), u.Scope); err != nil {
 		return BackedUp{}, err
 	}
@@ -74,9 +73,13 @@ func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
 			return BackedUp{}, err
 		}
 	}
-	b := BackedUp{LeftOut: leftOut}
-	if b.Path, b.Manifest, err = keeper.Keep(ctx, u.decider.Side(side.Cluster), u.Scope, more); err != nil {
+	kept, err := keeper.Keep(ctx, u.decider.Side(side.Cluster), u.Scope, more)
+	if err != nil {
 		return BackedUp{}, err
+	}
+	b := BackedUp{Path: kept.Path, Manifest: kept.Manifest, LeftOut: leftOut}
+	for _, o := range kept.Left {
+		b.LeftOut = append(b.LeftOut, LeftOut{Object: o.Object.String(), Reason: o.Reason})
 	}
 	err = b.incomplete(u.Environment.Argument())
 	if err == nil && u.BackupKeep > 0 { // an earlier backup may have what an incomplete one leaves out
@@ -85,16 +88,15 @@ func (u *Run) Backup(ctx context.Context, dir string) (BackedUp, error) {
 	return b, err
 }
 
-// incomplete returns an error that names the workload clusters that the backup leaves out; nil if it has all of them.
+// incomplete returns an error that names what the backup leaves out; nil if it leaves nothing out.
 func (b BackedUp) incomplete(environment string) error {
 	if len(b.LeftOut) == 0 {
 		return nil
 	}
 	var all []string
 	for _, left := range b.LeftOut {
-		all = append(all, left.Cluster+": "+left.Reason)
+		all = append(all, left.String())
 	}
-	return fault.New(fault.BackupIncomplete, fmt.Sprintf("the backup %s leaves out %s: %s", b.Path,
-		oneline.Count(len(all), "workload cluster"), strings.Join(all, "; ")),
+	return fault.New(fault.BackupIncomplete, fmt.Sprintf("the backup %s leaves out %s", b.Path, strings.Join(all, "; ")),
 		"Keep this backup, fix what is named, and run cluster-init backup "+environment+" again.")
 }

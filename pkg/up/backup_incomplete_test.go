@@ -13,14 +13,14 @@ func TestABackupThatLeavesOutAClusterIsAFault(t *testing.T) {
 	if err := b.incomplete("/srv/site"); err != nil {
 		t.Errorf("nothing is left out: %v", err)
 	}
-	b.LeftOut = []LeftOut{{"team-c/held", "Cluster team-c/held is paused"},
-		{"team-d/early", "its Cluster does not exist"}}
+	b.LeftOut = []LeftOut{{Cluster: "team-c/held", Reason: "Cluster team-c/held is paused"},
+		{Object: "MachineHealthCheck team-d/early-workers", Reason: "nothing owns it"}}
 	err := b.incomplete("/srv/site")
 	if fault.CodeOf(err) != fault.BackupIncomplete || fault.CanRetry(err) {
 		t.Errorf("code %q, %v", fault.CodeOf(err), err)
 	}
-	for _, want := range []string{b.Path, "2 workload clusters", "team-c/held: Cluster team-c/held is paused",
-		"team-d/early: its Cluster does not exist"} {
+	for _, want := range []string{b.Path, "workload cluster team-c/held: Cluster team-c/held is paused",
+		"; MachineHealthCheck team-d/early-workers: nothing owns it"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %v", want, err)
 		}

@@ -37,7 +37,7 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 		Version: "v1"}, clusters.Parts{Docker: &docker.Client{}, Now: time.Now})
 	refuses := func(when string, code fault.Code, want string) {
 		t.Helper()
-		_, err := run.Backup(ctx, to)
+		_, err := run.Backup(ctx, to, nil)
 		if fault.CodeOf(err) != code || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s %q", when, err, code, want)
 		}
@@ -87,14 +87,14 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 		t.Fatal(err)
 	}
 	run.BackupKeep = 1
-	kept, err := run.Backup(ctx, to)
+	kept, err := run.Backup(ctx, to, nil)
 	if fault.CodeOf(err) != fault.BackupIncomplete || !strings.Contains(err.Error(),
 		"team-c/held: Cluster team-c/held is paused") {
 		t.Fatal(err)
 	}
 	written, manifest := kept.Path, kept.Manifest
-	if want := []LeftOut{{"team-c/held", "Cluster team-c/held is paused"}, {"team-d/early",
-		"its Cluster does not exist"}}; len(kept.LeftOut) != 3 || !slices.Equal(kept.LeftOut[1:], want) ||
+	if want := []LeftOut{{Cluster: "team-c/held", Reason: "Cluster team-c/held is paused"},
+		{Cluster: "team-d/early", Reason: "its Cluster does not exist"}}; len(kept.LeftOut) != 3 || !slices.Equal(kept.LeftOut[1:], want) ||
 		kept.LeftOut[0].Cluster != "team-b/half" || !strings.Contains(kept.LeftOut[0].Reason, "its release is "+
 		"incomplete: read ConfigMap team-b/half-values") {
 		t.Errorf("it leaves out %v", kept.LeftOut)
@@ -126,7 +126,7 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 	run = New(Options{Subject: clusters.Subject{Identity: clusters.IdentityOf(env), StateFolder: t.TempDir(),
 		KubeconfigPath: path}, Environment: env, Version: "v1", BackupKeep: 1},
 		clusters.Parts{Docker: &docker.Client{}, Now: time.Now})
-	kept, err = run.Backup(ctx, to)
+	kept, err = run.Backup(ctx, to, nil)
 	if left, _ := os.ReadDir(to); err != nil || !slices.Equal(kept.Pruned.Removed, []string{earlier, written}) ||
 		len(left) != 1 || filepath.Join(to, left[0].Name()) != kept.Path {
 		t.Errorf("a complete backup leaves %v and has removed %+v: %v", left, kept.Pruned, err)

@@ -18,10 +18,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// LeftOut is a workload cluster of which a backup does not have everything.
+// LeftOut is a workload cluster of which a backup does not have everything, or an object of a cluster that it lacks.
 type LeftOut struct {
-	Cluster string `json:"cluster"` // as namespace/name
+	Cluster string `json:"cluster,omitempty"` // as namespace/name
+	Object  string `json:"object,omitempty"`  // as kind namespace/name
 	Reason  string `json:"reason"`
+}
+
+// String returns what is left out, and why.
+func (l LeftOut) String() string {
+	if l.Object != "" {
+		return l.Object + ": " + l.Reason
+	}
+	return "workload cluster " + l.Cluster + ": " + l.Reason
 }
 
 // backupWorkloads reads what a backup holds of the clusters that a management cluster manages besides itself: those
@@ -45,10 +54,10 @@ func backupWorkloads(ctx context.Context, management *kube.Cluster, scope cluste
 		reason, reserved := unsteady[c.Namespace], backup.ReservedNamespace(c.Namespace)
 		switch isOwn := c.Namespace == scope.Namespace; {
 		case reserved && (hasRelease || !isOwn):
-			left = append(left, LeftOut{key.String(), "its namespace belongs to Kubernetes or Flux"})
+			left = append(left, LeftOut{Cluster: key.String(), Reason: "its namespace belongs to Kubernetes or Flux"})
 			continue
 		case reason != "" && !isOwn:
-			left = append(left, LeftOut{key.String(), reason})
+			left = append(left, LeftOut{Cluster: key.String(), Reason: reason})
 			continue
 		}
 		var inputs, named []*unstructured.Unstructured
@@ -56,7 +65,7 @@ func backupWorkloads(ctx context.Context, management *kube.Cluster, scope cluste
 			inputs, named, err = readRelease(ctx, management, key)
 			switch {
 			case apierrors.IsNotFound(err):
-				left = append(left, LeftOut{key.String(), "its release is incomplete: " + err.Error()})
+				left = append(left, LeftOut{Cluster: key.String(), Reason: "its release is incomplete: " + err.Error()})
 				hasRelease = false
 			case err != nil:
 				return more, nil, err
@@ -70,7 +79,7 @@ func backupWorkloads(ctx context.Context, management *kube.Cluster, scope cluste
 		more.Releases, more.Named = append(more.Releases, inputs...), append(more.Named, named...)
 	}
 	for _, key := range releases {
-		left = append(left, LeftOut{key.String(), "its Cluster does not exist"})
+		left = append(left, LeftOut{Cluster: key.String(), Reason: "its Cluster does not exist"})
 	}
 	slices.SortFunc(more.Workloads, func(a, b backup.WorkloadCluster) int {
 		return strings.Compare(a.String(), b.String())
