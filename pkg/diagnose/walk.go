@@ -135,6 +135,7 @@ func (s *Snapshot) add(list []Finding, f Finding, chain []health.Ref) []Finding 
 		}
 		return list
 	}
+	f = s.replaced(f, chain)
 	f.Cluster = s.cluster
 	if at := chain[len(chain)-1]; at.Kind == "Pod" {
 		f.Log = s.logs[at]

@@ -4,12 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
@@ -82,25 +77,9 @@ func blockedFinding(check *unstructured.Unstructured, machines []string) Finding
 // blockedCheck returns a health check of a machine that may replace none now.
 func (v *view) blockedCheck(machine *unstructured.Unstructured) *unstructured.Unstructured {
 	for _, check := range v.list("cluster.x-k8s.io", "MachineHealthCheck") {
-		allowed := health.ConditionOf(check, clusterv1.MachineHealthCheckRemediationAllowedCondition)
-		if check.GetNamespace() == machine.GetNamespace() && allowed.Status == corev1.ConditionFalse &&
-			selects(check, machine) {
+		if health.Checks(check, machine) && !health.MayReplace(check) {
 			return check
 		}
 	}
 	return nil
-}
-
-// selects reports whether a health check is about a machine.
-func selects(check, machine *unstructured.Unstructured) bool {
-	if text(check, "spec", "clusterName") != text(machine, "spec", "clusterName") {
-		return false
-	}
-	fields, _, _ := unstructured.NestedMap(check.Object, "spec", "selector")
-	var selector metav1.LabelSelector
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &selector) != nil {
-		return false
-	}
-	matches, err := metav1.LabelSelectorAsSelector(&selector)
-	return err == nil && matches.Matches(labels.Set(machine.GetLabels()))
 }

@@ -1,0 +1,45 @@
+package health
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// Checks reports whether a MachineHealthCheck is about a Machine.
+func Checks(check, machine *unstructured.Unstructured) bool {
+	cluster := func(u *unstructured.Unstructured) string {
+		name, _, _ := unstructured.NestedString(u.Object, "spec", "clusterName")
+		return name
+	}
+	if check.GetNamespace() != machine.GetNamespace() || cluster(check) != cluster(machine) {
+		return false
+	}
+	fields, _, _ := unstructured.NestedMap(check.Object, "spec", "selector")
+	var selector metav1.LabelSelector
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &selector) != nil {
+		return false
+	}
+	matches, err := metav1.LabelSelectorAsSelector(&selector)
+	return err == nil && matches.Matches(labels.Set(machine.GetLabels()))
+}
+
+// MayReplace reports whether a MachineHealthCheck replaces machines: it does not if too many are unhealthy. One whose
+// controller has not judged it yet may.
+func MayReplace(check *unstructured.Unstructured) bool {
+	allowed := ConditionOf(check, clusterv1.MachineHealthCheckRemediationAllowedCondition)
+	return allowed.Status != corev1.ConditionFalse
+}
+
+// Replaces reports whether a MachineHealthCheck will replace a Machine that has failed after it was a node: the check
+// is about it and may replace it, and nothing exempts the Machine. Replacing one that was never a node may help or not.
+func Replaces(check, machine *unstructured.Unstructured) bool {
+	node, _, _ := unstructured.NestedString(machine.Object, "status", "nodeRef", "name")
+	_, skipped := machine.GetAnnotations()[clusterv1.MachineSkipRemediationAnnotation]
+	_, paused := machine.GetAnnotations()[clusterv1.PausedAnnotation]
+	r, _ := ReplacementOf(machine)
+	return node != "" && !skipped && !paused && r.Held == "" && Checks(check, machine) && MayReplace(check)
+}
