@@ -1,6 +1,8 @@
 package health
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,12 +36,25 @@ func MayReplace(check *unstructured.Unstructured) bool {
 	return allowed.Status != corev1.ConditionFalse
 }
 
-// Replaces reports whether a MachineHealthCheck will replace a Machine that has failed after it was a node: the check
-// is about it and may replace it, and nothing exempts the Machine. Replacing one that was never a node may help or not.
-func Replaces(check, machine *unstructured.Unstructured) bool {
-	node, _, _ := unstructured.NestedString(machine.Object, "status", "nodeRef", "name")
+// Replaces reports whether a MachineHealthCheck will replace a Machine: the check is about it and may replace it, it has
+// a condition that the check calls unhealthy, and nothing exempts it. A nil node is one that does not exist. Replaces is
+// false for a Machine that was never a node: another one may fail in the same way.
+func Replaces(check, machine, node *unstructured.Unstructured) bool {
+	name, _, _ := unstructured.NestedString(machine.Object, "status", "nodeRef", "name")
 	_, skipped := machine.GetAnnotations()[clusterv1.MachineSkipRemediationAnnotation]
 	_, paused := machine.GetAnnotations()[clusterv1.PausedAnnotation]
 	r, _ := ReplacementOf(machine)
-	return node != "" && !skipped && !paused && r.Held == "" && Checks(check, machine) && MayReplace(check)
+	if name == "" || skipped || paused || r.Held != "" || !Checks(check, machine) || !MayReplace(check) {
+		return false
+	}
+	return node == nil || hasOneOf(node, maps(check, "spec", "checks", "unhealthyNodeConditions")) ||
+		hasOneOf(machine, maps(check, "spec", "checks", "unhealthyMachineConditions"))
+}
+
+func hasOneOf(u *unstructured.Unstructured, conditions []map[string]any) bool {
+	return slices.ContainsFunc(conditions, func(c map[string]any) bool {
+		kind, _ := c["type"].(string)
+		has := ConditionOf(u, kind)
+		return has.Reason != NotReported && string(has.Status) == c["status"]
+	})
 }
