@@ -107,7 +107,8 @@ func (p Provider) endpoint(ctx context.Context, env *environment.Environment) (e
 		return reservation{project: in, projectID: client.ProjectID, network: of.Network.Network,
 			subnet: of.Network.Subnet, address: of.APIServer.FixedIP, cluster: clusterOf(env)}, nil
 	}
-	return addresses{project: in, network: of.ExternalNetwork, given: env.ManagedAddress(), cluster: clusterOf(env)}, nil
+	return addresses{project: in, network: of.ExternalNetwork, given: env.ManagedAddress(),
+		cluster: clusterOf(env)}, nil
 }
 
 func clusterOf(env *environment.Environment) leftovers.Cluster {
