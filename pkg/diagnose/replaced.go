@@ -19,7 +19,8 @@ func (s *Snapshot) replaced(f Finding, chain []health.Ref) Finding {
 	for _, u := range s.objects {
 		if u.GetKind() == "MachineHealthCheck" && health.Replaces(u, machine, s.nodeOf(machine)) {
 			f.Transient = true
-			f.Remedy = "the health check " + u.GetName() + " replaces the machine " + machine.GetName() + ". Or: " + f.Remedy
+			f.Remedy = "the health check " + u.GetName() + " replaces the machine " + machine.GetName() +
+				". Or: " + f.Remedy
 			return f
 		}
 	}

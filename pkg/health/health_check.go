@@ -36,9 +36,9 @@ func MayReplace(check *unstructured.Unstructured) bool {
 	return allowed.Status != corev1.ConditionFalse
 }
 
-// Replaces reports whether a MachineHealthCheck will replace a Machine: the check is about it and may replace it, it has
-// a condition that the check calls unhealthy, and nothing exempts it. A nil node is one that does not exist. Replaces is
-// false for a Machine that was never a node: another one may fail in the same way.
+// Replaces reports whether a MachineHealthCheck will replace a Machine: the check is about it and may replace it, the
+// Machine or its Node has a condition that the check calls unhealthy, and nothing exempts it. A nil node is one that
+// does not exist. Replaces is false for a Machine that was never a node: another one may fail in the same way.
 func Replaces(check, machine, node *unstructured.Unstructured) bool {
 	name, _, _ := unstructured.NestedString(machine.Object, "status", "nodeRef", "name")
 	_, skipped := machine.GetAnnotations()[clusterv1.MachineSkipRemediationAnnotation]

@@ -97,6 +97,7 @@ func (b BackedUp) incomplete(environment string) error {
 	for _, left := range b.LeftOut {
 		all = append(all, left.String())
 	}
-	return fault.New(fault.BackupIncomplete, fmt.Sprintf("the backup %s leaves out %s", b.Path, strings.Join(all, "; ")),
+	return fault.New(fault.BackupIncomplete,
+		fmt.Sprintf("the backup %s leaves out %s", b.Path, strings.Join(all, "; ")),
 		"Keep this backup, fix what is named, and run cluster-init backup "+environment+" again.")
 }
