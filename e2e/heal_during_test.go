@@ -44,7 +44,9 @@ func TestMatrixHealRestored(t *testing.T) {
 	cleanBefore(t, l)
 	elsewhere := []string{"--set", "cluster.name=" + rescue}
 	t.Cleanup(func() {
-		l.run(t, append([]string{"cleanup", l.name, "--yes", "--force", rescue}, elsewhere...)...)
+		for _, name := range []string{workloadName, rescue} {
+			l.run(t, "cleanup", l.name, "--yes", "--force", name, "--set", "cluster.name="+name)
+		}
 	})
 	for _, args := range [][]string{
 		{"up", l.name, "--bundle", l.bundle},
