@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,7 +16,7 @@ func (s *Snapshot) replaced(f Finding, chain []health.Ref) Finding {
 		return f
 	}
 	for _, u := range s.objects {
-		if u.GetKind() == "MachineHealthCheck" && health.Replaces(u, machine, s.nodeOf(machine)) {
+		if u.GetKind() == "MachineHealthCheck" && health.Replaces(u, machine) {
 			f.Transient = true
 			f.Remedy = "the health check " + u.GetName() + " replaces the machine " + machine.GetName() +
 				". Or: " + f.Remedy
@@ -25,16 +24,6 @@ func (s *Snapshot) replaced(f Finding, chain []health.Ref) Finding {
 		}
 	}
 	return f
-}
-
-// nodeOf returns the Node of a Machine; nil if it is known not to exist.
-func (s *Snapshot) nodeOf(machine *unstructured.Unstructured) *unstructured.Unstructured {
-	name, _, _ := unstructured.NestedString(machine.Object, "status", "nodeRef", "name")
-	node := health.Ref{Kind: "Node", Name: name}
-	if s.absent(node) {
-		return nil
-	}
-	return cmp.Or(s.objects[node], &unstructured.Unstructured{}) // not known
 }
 
 // machineOf returns the last Machine of a chain; nil if there is none.

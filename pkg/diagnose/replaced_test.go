@@ -18,12 +18,7 @@ metadata: {name: w-1, labels: {pool: w}, ownerReferences: [{apiVersion: cluster.
 spec: {clusterName: demo, infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DevMachine, name: w-1}}
 status:
   nodeRef: {name: w-1}
-  conditions: [{type: Ready, status: "False", reason: NotReady, message: "not ready"}]
----
-apiVersion: v1
-kind: Node
-metadata: {name: w-1}
-status: {conditions: [{type: Ready, status: Unknown, reason: NodeStatusUnknown, message: "Kubelet stopped posting node status."}]}
+  conditions: [{type: Ready, status: "False", reason: NotReady, message: "not ready"}, {type: NodeReady, status: Unknown, reason: NodeReadyUnknown, message: "silent"}]
 ---
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: DevMachine
@@ -53,7 +48,11 @@ func TestAMachineThatIsReplacedIsNoPermanentCause(t *testing.T) {
 		"no health check is about it":        {from: "matchLabels: {pool: w}", to: "matchLabels: {pool: x}", lasts: true},
 		"it is another cluster's":            {from: "clusterName: demo\n", to: "clusterName: other\n", lasts: true},
 		"too many are unhealthy":             {from: `RemediationAllowed, status: "True"`, to: `RemediationAllowed, status: "False"`, lasts: true},
-		"neither it nor its node has failed": {from: "Ready, status: Unknown", to: `Ready, status: "True"`, lasts: true},
+		"neither it nor its node has failed": {from: "NodeReady, status: Unknown, reason: NodeReadyUnknown", to: `NodeReady, status: "True", reason: NodeReady`, lasts: true},
+		"its node was not asked":             {from: "reason: NodeReadyUnknown", to: "reason: ConnectionDown", lasts: true},
+		"its node was deleted":               {from: "NodeReady, status: Unknown, reason: NodeReadyUnknown", to: `NodeReady, status: "False", reason: NodeDeleted`},
+		"its server is not ready":            {from: "NodeReady, status: Unknown, reason: NodeReadyUnknown", to: `InfrastructureReady, status: "False", reason: NotReady`},
+		"the health check is paused":         {from: "metadata: {name: workers}", to: `metadata: {name: workers, annotations: {cluster.x-k8s.io/paused: ""}}`, lasts: true},
 		"it was never a node":                {from: "nodeRef: {name: w-1}", to: "phase: Provisioning", lasts: true},
 		"a person exempts it":                {from: "labels: {pool: w}", to: `labels: {pool: w}, annotations: {cluster.x-k8s.io/skip-remediation: ""}`, lasts: true},
 		"its owner does not replace it":      {from: `conditions: [{type: Ready, status: "False", reason: NotReady`, to: `conditions: [{type: HealthCheckSucceeded, status: "False", reason: UnhealthyNode, message: m}, {type: OwnerRemediated, status: "False", reason: Deferred, message: "etcd"}, {type: Ready, status: "False", reason: NotReady`, lasts: true},

@@ -3,6 +3,7 @@ package environment_test
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -96,8 +97,8 @@ func TestHealthChecksOfAnAutoscaler(t *testing.T) {
 	}
 }
 
-// Each environment has them, and each further pool its own. They wait for the cluster and its pod network, are applied
-// in the management cluster, and change no name of a template.
+// Each environment has them, and each further pool its own. They are applied in the management cluster, and change no
+// name of a template.
 func TestHealthChecksOfAllEnvironments(t *testing.T) {
 	for _, name := range []string{"kubeadm-capd", "rke2-capd", "kubeadm-capo", "rke2-capo", "kubeadm-capa"} {
 		t.Run(name, func(t *testing.T) {
@@ -130,14 +131,20 @@ func TestHealthChecksWaitForThePodNetwork(t *testing.T) {
 		sets  []string
 		want  []string
 	}{
-		"of the management cluster":    {environment.Management, nil, []string{"cni"}},
-		"that cluster-init installs":   {environment.Management, []string{"cni=none"}, nil},
-		"that is on":                   {environment.Management, []string{"components.cni.enabled=false"}, nil},
-		"of a workload cluster":        {environment.Workload, nil, []string{"shop-cluster", "shop-cni"}},
+		"of the management cluster":  {environment.Management, nil, []string{"cni"}},
+		"that cluster-init installs": {environment.Management, []string{"cni=none"}, nil},
+		"that is on":                 {environment.Management, []string{"components.cni.enabled=false"}, nil},
+		"of a workload cluster":      {environment.Workload, nil, []string{"shop-cluster", "shop-cni"}},
+		"of pools":                   {environment.Management, nil, []string{"cni", "cni", "cni"}},
+		"of a workload cluster's pools": {environment.Workload, nil, []string{"shop-cluster", "shop-cni",
+			"shop-cluster", "shop-cni", "shop-workers-1e3", "shop-cluster", "shop-cni", "shop-workers-gpu"}},
 		"of the cluster with machines": {environment.Management, []string{"components.cluster.enabled=false"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			options := environment.Options{Sets: tc.sets}
+			if strings.Contains(name, "pools") {
+				options = withPools(t, "kubeadm-capd")
+			}
 			if tc.phase == environment.Workload {
 				options = asWorkload(options)
 			}

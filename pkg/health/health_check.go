@@ -37,24 +37,37 @@ func MayReplace(check *unstructured.Unstructured) bool {
 }
 
 // Replaces reports whether a MachineHealthCheck will replace a Machine: the check is about it and may replace it, the
-// Machine or its Node has a condition that the check calls unhealthy, and nothing exempts it. A nil node is one that
-// does not exist. Replaces is false for a Machine that was never a node: another one may fail in the same way.
-func Replaces(check, machine, node *unstructured.Unstructured) bool {
+// Machine has a condition that the check calls unhealthy, or says that its Node does, and nothing exempts it. The Node
+// may be in another cluster. Replaces is false for a Machine that was never a node: another one may fail in the same
+// way. It does not know whether the controller of the check runs.
+func Replaces(check, machine *unstructured.Unstructured) bool {
 	name, _, _ := unstructured.NestedString(machine.Object, "status", "nodeRef", "name")
 	_, skipped := machine.GetAnnotations()[clusterv1.MachineSkipRemediationAnnotation]
-	_, paused := machine.GetAnnotations()[clusterv1.PausedAnnotation]
 	r, _ := ReplacementOf(machine)
-	if name == "" || skipped || paused || r.Held != "" || !Checks(check, machine) || !MayReplace(check) {
+	if name == "" || skipped || paused(check) || paused(machine) || r.Held != "" || !Checks(check, machine) ||
+		!MayReplace(check) {
 		return false
 	}
-	return node == nil || hasOneOf(node, maps(check, "spec", "checks", "unhealthyNodeConditions")) ||
-		hasOneOf(machine, maps(check, "spec", "checks", "unhealthyMachineConditions"))
+	for _, c := range maps(check, "spec", "checks", "unhealthyMachineConditions") {
+		kind, _ := c["type"].(string)
+		if has := ConditionOf(machine, kind); has.Reason != NotReported && string(has.Status) == c["status"] {
+			return true
+		}
+	}
+	node := ConditionOf(machine, clusterv1.MachineNodeReadyCondition)
+	switch node.Reason {
+	case clusterv1.MachineNodeDeletedReason:
+		return true
+	case clusterv1.MachineNodeNotReadyReason, clusterv1.MachineNodeReadyUnknownReason: // not: Cluster API did not ask
+		ready := func(c map[string]any) bool {
+			return c["type"] == string(corev1.NodeReady) && string(node.Status) == c["status"]
+		}
+		return slices.ContainsFunc(maps(check, "spec", "checks", "unhealthyNodeConditions"), ready)
+	}
+	return false
 }
 
-func hasOneOf(u *unstructured.Unstructured, conditions []map[string]any) bool {
-	return slices.ContainsFunc(conditions, func(c map[string]any) bool {
-		kind, _ := c["type"].(string)
-		has := ConditionOf(u, kind)
-		return has.Reason != NotReported && string(has.Status) == c["status"]
-	})
+func paused(u *unstructured.Unstructured) bool {
+	_, paused := u.GetAnnotations()[clusterv1.PausedAnnotation]
+	return paused
 }

@@ -64,8 +64,9 @@ func (e Extent) namespaces(scope clusters.Scope) []string {
 type Kept struct {
 	Path     string
 	Manifest backup.Manifest
-	// Left are objects that belong to a Cluster and that the backup leaves out: clusterctl would not restore them.
-	Left []LeftBehind
+	// Left are objects that name a Cluster, that no Cluster owns, and that the backup leaves out with what they own:
+	// clusterctl would not restore them.
+	Left []capi.Object
 }
 
 // Keep backs up the definition that a cluster holds, with more. It changes nothing in the cluster. It refuses, with the
@@ -97,7 +98,7 @@ func (k Keeper) Keep(ctx context.Context, side clusters.Side, scope clusters.Sco
 	if err != nil {
 		return Kept{}, errors.Join(err, staged.Discard())
 	}
-	return Kept{Path: staged.Path, Manifest: staged.Manifest, Left: leftOut(graph)}, nil
+	return Kept{Path: staged.Path, Manifest: staged.Manifest, Left: graph.Unowned()}, nil
 }
 
 // owned reads the graph. While an object has no owner yet it reads again, for ownerBound at most.
@@ -113,7 +114,7 @@ func (k Keeper) owned(ctx context.Context, c client.Reader, namespaces []string)
 		if len(left) == 0 {
 			return graph, nil
 		}
-		if what := left[0].String() + ": " + unowned; k.Waiting != nil && what != reported {
+		if what := left[0].String() + ": " + Unowned; k.Waiting != nil && what != reported {
 			k.Waiting(what)
 			reported = what
 		}
@@ -125,18 +126,6 @@ func (k Keeper) owned(ctx context.Context, c client.Reader, namespaces []string)
 		case <-time.After(time.Second):
 		}
 	}
-}
-
-// leftOut returns the objects of a graph that belong to a Cluster and that no move takes.
-func leftOut(graph *capi.Graph) []LeftBehind {
-	var left []LeftBehind
-	for _, o := range graph.Unowned() {
-		left = append(left, LeftBehind{Object: o, Reason: unowned})
-	}
-	for _, orphan := range graph.Orphans() {
-		left = append(left, LeftBehind{Object: orphan.Object, Reason: whyOrphan(orphan)})
-	}
-	return left
 }
 
 // MayKeep makes the checks that Keep makes first, with the same errors.

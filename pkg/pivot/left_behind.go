@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// LeftBehind is an object that a move leaves in its place, and a backup leaves out.
+// LeftBehind is an object that a move leaves in its place.
 type LeftBehind struct {
 	Object   capi.Object
 	NeededBy []capi.Object // moving objects that name it in their spec
@@ -59,7 +59,9 @@ func (v *view) findLeftBehind(ctx context.Context) error {
 		return err
 	}
 	for _, o := range v.source.Unowned() {
-		found.add(LeftBehind{Object: o, Rule: RuleObjects, Passes: true, Reason: unowned, Remedy: describe(v, o)})
+		found.add(LeftBehind{Object: o, Rule: RuleObjects, Passes: true, Reason: Unowned,
+			Remedy: "Check that the controllers of Cluster API run: they make the Cluster its owner. " +
+				describe(v, o)})
 	}
 	for _, o := range v.source.Unreferenced(v.scope.Namespace) {
 		found.add(LeftBehind{Object: o, Reason: "nothing that moves owns or names it"})
@@ -72,37 +74,31 @@ func (v *view) findLeftBehind(ctx context.Context) error {
 	return nil
 }
 
-// unowned is why what capi.Graph.Unowned returns is left behind.
-const unowned = "its Cluster does not own it yet, directly or through others"
+// Unowned is why a move leaves behind, and a backup leaves out, what capi.Graph.Unowned returns.
+const Unowned = "its Cluster does not own it yet, directly or through others"
 
 // orphaned returns why an object that belongs to moving objects is left behind.
 func (v *view) orphaned(s capi.Orphan) LeftBehind {
-	leftBehind := LeftBehind{Object: s.Object, Rule: RuleObjects, Reason: whyOrphan(s)}
-	switch {
-	case len(s.Cycle) > 0:
-		leftBehind.Remedy = "Remove the owner references of one of them that close the circle: " +
-			v.onObject("edit", s.Cycle[0])
-	case s.Missing:
-		leftBehind.Remedy = "Label the CRD of that owner, or remove the owner reference: " + v.onObject("edit", s.Owned)
-	default:
-		leftBehind.Remedy = "Have that owner moved too, or remove the owner reference: " + v.onObject("edit", s.Owned)
-	}
-	return leftBehind
-}
-
-func whyOrphan(s capi.Orphan) string {
+	leftBehind := LeftBehind{Object: s.Object, Rule: RuleObjects}
 	switch {
 	case len(s.Cycle) > 0:
 		var names []string
 		for _, o := range s.Cycle {
 			names = append(names, o.String())
 		}
-		return "owners in a circle are never moved: " + strings.Join(names, ", ")
+		leftBehind.Reason = "owners in a circle are never moved: " + strings.Join(names, ", ")
+		leftBehind.Remedy = "Remove the owner references of one of them that close the circle: " +
+			v.onObject("edit", s.Cycle[0])
 	case s.Missing:
-		return fmt.Sprintf("an owner of %s is not moved: %s, which does not exist, is in another namespace, or is of "+
-			"a kind without the label %s", ownedName(s), s.Owner, capi.MoveLabel)
+		leftBehind.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which does not exist, is in another "+
+			"namespace, or is of a kind without the label %s", ownedName(s), s.Owner, capi.MoveLabel)
+		leftBehind.Remedy = "Label the CRD of that owner, or remove the owner reference: " + v.onObject("edit", s.Owned)
+	default:
+		leftBehind.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which nothing that is moved owns",
+			ownedName(s), s.Owner)
+		leftBehind.Remedy = "Have that owner moved too, or remove the owner reference: " + v.onObject("edit", s.Owned)
 	}
-	return fmt.Sprintf("an owner of %s is not moved: %s, which nothing that is moved owns", ownedName(s), s.Owner)
+	return leftBehind
 }
 
 func ownedName(s capi.Orphan) string {

@@ -36,8 +36,9 @@ type Input struct {
 	// Signer signs the backup; without a key it is not signed.
 	Signer  backup.Signer
 	Version string // of cluster-init, for the backup; may be empty
-	// Patience bounds the wait, before a move, for a provider or a Machine that is not ready. If the source was resumed
-	// to be moved again, it bounds the wait for every rule. Zero means a single check.
+	// Patience bounds the wait, before a move, for what time alone may remove, such as a provider or a Machine that is
+	// not ready. If the source was resumed to be moved again, it bounds the wait for every rule. Zero means a single
+	// check.
 	Patience time.Duration
 	Flux     Flux
 	Move     Mover

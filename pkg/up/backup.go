@@ -79,7 +79,7 @@ func (u *Run) Backup(ctx context.Context, dir string, waiting func(string)) (Bac
 	}
 	b := BackedUp{Path: kept.Path, Manifest: kept.Manifest, LeftOut: leftOut}
 	for _, o := range kept.Left {
-		b.LeftOut = append(b.LeftOut, LeftOut{Object: o.Object.String(), Reason: o.Reason})
+		b.LeftOut = append(b.LeftOut, LeftOut{Object: o.String(), Reason: pivot.Unowned})
 	}
 	err = b.incomplete(u.Environment.Argument())
 	if err == nil && u.BackupKeep > 0 { // an earlier backup may have what an incomplete one leaves out
