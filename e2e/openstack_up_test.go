@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -237,6 +238,11 @@ func (c cluster) holdsOpenStack(t *testing.T, name string) {
 		len(secret.Data["clouds.yaml"]) == 0 {
 		t.Errorf("the Secret has the labels %v and %d bytes of clouds.yaml", secret.Labels,
 			len(secret.Data["clouds.yaml"]))
+	}
+	capo := &appsv1.Deployment{}
+	must(t, c.Get(t.Context(), client.ObjectKey{Namespace: "capo-system", Name: "capo-controller-manager"}, capo))
+	if args := capo.Spec.Template.Spec.Containers[0].Args; !slices.Contains(args, "--sync-period=60s") {
+		t.Errorf("the infrastructure provider has the arguments %v", args)
 	}
 	soonWithout(t, c.openStackProblems)
 }
