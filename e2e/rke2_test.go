@@ -54,7 +54,8 @@ func TestMatrixRKE2(t *testing.T) {
 		"nothing before kubeadm":    "test ! -e /usr/local/sbin/kubeadm"})
 	management := l.management(t)
 	before := boots(t, rke2Name)
-	up = append(up, "--set", "cluster.control_plane.replicas=3", "--set", "cluster.worker.replicas=1")
+	up = append(up, "--set", "cluster.control_plane.replicas=3", "--set", "cluster.worker.replicas=1",
+		"--set", "cluster.drain_seconds=120")
 	t.Run("three servers and an agent", func(t *testing.T) {
 		if code, _ := l.run(t, up...); code != 0 {
 			t.Fatalf("up ended with %d", code)

@@ -41,6 +41,7 @@
 {{- if eq .name "cluster" -}}
 {{- $patches = concat $patches ((include "telco-cloud-init.provider" (dict "root" .root "template" "patches" "context" .root) | fromJson).patches | default list) -}}
 {{- $patches = concat $patches ((include "telco-cloud-init.machineFields" . | fromJson).patches | default list) -}}
+{{- $patches = concat $patches ((include "telco-cloud-init.drainPatches" .root | fromJson).patches | default list) -}}
 {{- end -}}
 {{- dict "patches" $patches | toJson -}}
 {{- end -}}
