@@ -18,8 +18,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// infrastructureSeconds is the least that a health check gives a server that is not ready, but whose node is.
-const infrastructureSeconds = 300
+const (
+	// infrastructureSeconds is the least that a health check gives a server that is not ready, but whose node is.
+	infrastructureSeconds = 300
+	// silenceOfProvider is how long the provider does not look at a server: its period of a minute, and a tenth.
+	silenceOfProvider = 66 * time.Second
+)
 
 // serverFaults are what happens to servers of OpenStack, whose machines are containers of the lab.
 var serverFaults = []struct {
@@ -67,12 +71,13 @@ func TestMatrixHealOpenStack(t *testing.T) {
 		{"other", func(t *testing.T) string { return project.withoutAddress(t, l.name) }},
 	} {
 		for _, fault := range serverFaults {
+			management.isWhole(t, 4)
 			t.Run(role.name+" "+fault.name, func(t *testing.T) {
 				outage, server := watchAddress(t, virtualAddress), role.server(t)
 				happen := func(server string) { fault.happen(project, t, server) }
 				least := unhealthySeconds*time.Second + silenceOfNodes
 				if fault.slow {
-					least = infrastructureSeconds * time.Second
+					least = infrastructureSeconds*time.Second + silenceOfProvider
 				}
 				if fault.leads && role.name != "worker" && leads(t, project.container(t, server)) {
 					l.namesLeader(t, management, server, happen, func(server string) { project.shutOff(t, server) })

@@ -18,7 +18,7 @@ import (
 // healed are the values with which machines are replaced soon.
 const (
 	unhealthySeconds = 60
-	healSet          = "cluster.health_checks.unhealthy_seconds=60"
+	healSet          = "cluster.health_checks.unhealthy_seconds=60,cluster.drain_seconds=120"
 	// silenceOfNodes is how long a node's kubelet may be silent before Kubernetes calls the node not ready.
 	silenceOfNodes = 50 * time.Second
 	// bootBound is 1.5 times what a boot takes on this machine.
@@ -63,6 +63,7 @@ func TestMatrixHeal(t *testing.T) {
 		machine func(lab, *testing.T) string
 	}{{"worker", lab.aWorker}, {"leader", lab.etcdLeader}, {"follower", lab.etcdFollower}} {
 		for _, fault := range faults {
+			management.isWhole(t, 4)
 			t.Run(role.name+" "+fault.name, func(t *testing.T) {
 				machine, happen := role.machine(l, t), func(machine string) { fault.happen(t, machine) }
 				if role.name == "leader" && fault.leads {
@@ -111,6 +112,16 @@ func (c cluster) fails(t *testing.T, machine string, fault func(machine string))
 		eventually(t, machine+" is replaced", 10*time.Minute, c.replaced(cluster, machine, count))
 		t.Logf("%s was replaced after %s", machine, time.Since(begun).Round(time.Second))
 	}
+}
+
+// isWhole waits until a cluster without workload clusters has so many machines, and all are ready: the next fault in a
+// cluster that still heals could take etcd's quorum.
+func (c cluster) isWhole(t *testing.T, count int) {
+	t.Helper()
+	eventually(t, "all machines are ready", 15*time.Minute, func(ctx context.Context) bool {
+		all, err := c.machineObjects(ctx)
+		return err == nil && len(all) == count && len(readyOf(all, c.name)) == count
+	})
 }
 
 // replaced returns what reports whether a machine is gone, and so many of its cluster are ready.
