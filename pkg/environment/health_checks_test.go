@@ -102,7 +102,8 @@ func TestHealthChecksOfAnAutoscaler(t *testing.T) {
 func TestHealthChecksOfAllEnvironments(t *testing.T) {
 	for _, name := range []string{"kubeadm-capd", "rke2-capd", "kubeadm-capo", "rke2-capo", "kubeadm-capa"} {
 		t.Run(name, func(t *testing.T) {
-			sets := []string{"cluster.control_plane.replicas=3"}
+			sets := []string{"cluster.control_plane.replicas=3",
+				"cluster.openstack.api_server.managed_floating_ip=192.0.2.7"}
 			env := load(t, withPools(t, name, sets...))
 			want := map[string]string{name + "-control-plane": "1", name + "-workers": "1", name + "-workers-gpu": "1",
 				name + "-workers-1e3": "1"}
@@ -120,6 +121,33 @@ func TestHealthChecksOfAllEnvironments(t *testing.T) {
 				golden.Check(t, filepath.Join("pools", "health-checks.yaml"), toYAML(t, objects))
 			}
 		})
+	}
+}
+
+// Without a floating IP in the values the provider made the one of the API server, and deletes it with its machine: no
+// control-plane machine may be replaced then, whatever the values say.
+func TestHealthChecksKeepTheAddress(t *testing.T) {
+	const at = "cluster.openstack.api_server."
+	for name, tc := range map[string]struct {
+		sets []string
+		want bool
+	}{
+		"the provider's address": {nil, false},
+		"asked for":              {[]string{"cluster.health_checks.control_plane.enabled=true"}, false},
+		"the address of up":      {[]string{at + "managed_floating_ip=192.0.2.7"}, true},
+		"the user's address":     {[]string{at + "floating_ip=192.0.2.7"}, true},
+		"a load balancer":        {[]string{at + "mode=octavia"}, true},
+	} {
+		for _, environmentName := range []string{"kubeadm-capo", "rke2-capo"} {
+			t.Run(environmentName+", "+name, func(t *testing.T) {
+				env := load(t, environment.Options{Name: environmentName, Variables: variables(allVariables()),
+					Sets: append([]string{"cluster.control_plane.replicas=3", at + "mode=floating-ip"}, tc.sets...)})
+				_, got := healthChecks(t, env, environment.Management)[environmentName+"-control-plane"]
+				if got != tc.want {
+					t.Errorf("a failed control-plane machine is replaced: %v, want %v", got, tc.want)
+				}
+			})
+		}
 	}
 }
 

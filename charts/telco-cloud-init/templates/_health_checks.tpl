@@ -6,12 +6,13 @@
 {{- printf "health-checks-%s" .pool -}}
 {{- end -}}
 
-{{/* "true" when a failed control-plane machine is replaced. A single one has the only copy of etcd's data. */}}
+{{/* "true" when a failed control-plane machine is replaced. A single one has the only copy of etcd's data, and one may have the API server's address. */}}
 {{- define "telco-cloud-init.controlPlaneChecked" -}}
 {{- $checks := .Values.cluster.health_checks -}}
 {{- $enabled := $checks.control_plane.enabled -}}
 {{- if not (kindIs "bool" $enabled) -}}{{- $enabled = ge (int .Values.cluster.control_plane.replicas) 3 -}}{{- end -}}
-{{- if and $checks.enabled $enabled -}}true{{- end -}}
+{{- $leaves := include "telco-cloud-init.provider" (dict "root" . "template" "addressLeaves" "context" .) -}}
+{{- if and $checks.enabled $enabled (not $leaves) -}}true{{- end -}}
 {{- end -}}
 
 {{/* "true" when a failed worker is replaced. */}}

@@ -17,6 +17,7 @@
      machineConfigLimit  bytes that a configuration of machineadm may have; 0 for no limit
      kubeletArguments  arguments of kubelet that the provider's definitions set, with spaces between them
      rke2Commands     {commands: [...]} as JSON: what RKE2's machines run before all else
+     addressLeaves    "true" if the API server's address is deleted with a control-plane machine, so that none may be replaced by itself
      warnings         what the user should know, one line for each */}}
 {{- define "telco-cloud-init.providers" -}}
 capa capd capo

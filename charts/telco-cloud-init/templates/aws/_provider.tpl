@@ -92,6 +92,8 @@
 
 {{- define "telco-cloud-init.capa.rke2Commands" -}}{}{{- end -}}
 
+{{- define "telco-cloud-init.capa.addressLeaves" -}}{{- end -}}
+
 {{- define "telco-cloud-init.capa.warnings" -}}
 {{- with .Values.cluster.aws.s3_bucket_name -}}
 {{- if not (hasPrefix "cluster-api-provider-aws-" .) -}}

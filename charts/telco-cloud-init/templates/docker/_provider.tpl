@@ -63,4 +63,6 @@ the provider for Docker fetches no files: it writes their address into them
 {{- dict "commands" (list "mkdir -p /run/cluster-api && echo started > /run/cluster-api/capd.bootstrap.started") | toJson -}}
 {{- end -}}
 
+{{- define "telco-cloud-init.capd.addressLeaves" -}}{{- end -}}
+
 {{- define "telco-cloud-init.capd.warnings" -}}{{- end -}}

@@ -19,8 +19,8 @@
   "patch" (dict "$patch" "delete" "apiVersion" "openstack.k-orc.cloud/v1alpha1" "kind" "ServerGroup" "metadata" (dict "name" "any") | toYaml)) -}}
 {{- end -}}
 {{- end -}}
-{{- if and (eq .Values.cluster.bootstrap_provider "kubeadm") (eq $openstack.api_server.mode "floating-ip") (not (include "telco-cloud-init.openstackFloatingIP" .)) -}}
-{{- /* Only the provider can have made the floating IP, and it deletes that with its machine: none may be replaced because of a date. */ -}}
+{{- if and (eq .Values.cluster.bootstrap_provider "kubeadm") (include "telco-cloud-init.capo.addressLeaves" .) -}}
+{{- /* None may be replaced because of a date. */ -}}
 {{- $patches = append $patches (include "telco-cloud-init.patch" (dict "target" (dict "kind" "KubeadmControlPlane")
   "operations" (dict "apiVersion" "controlplane.cluster.x-k8s.io/v1beta2" "kind" "KubeadmControlPlane" "metadata" (dict "name" "any") "spec" (dict "rollout" nil))) | fromJson) -}}
 {{- end -}}
@@ -88,6 +88,11 @@
 {{- define "telco-cloud-init.openstackFloatingIP" -}}
 {{- $api := .Values.cluster.openstack.api_server -}}
 {{- $api.floating_ip | default $api.managed_floating_ip -}}
+{{- end -}}
+
+{{/* Without a floating IP in the values only the provider can have made it, and it deletes that with its machine. */}}
+{{- define "telco-cloud-init.capo.addressLeaves" -}}
+{{- if and (eq .Values.cluster.openstack.api_server.mode "floating-ip") (not (include "telco-cloud-init.openstackFloatingIP" .)) -}}true{{- end -}}
 {{- end -}}
 
 {{/* Whether the address of the API server is what the values of OpenStack say; empty means that they mean nothing. */}}
