@@ -49,6 +49,12 @@ func (a addresses) choose(all []inventory.FloatingIP) (provider.Address, *invent
 func (a addresses) chooseGiven(all []inventory.FloatingIP) (provider.Address, *inventory.FloatingIP, error) {
 	for _, ip := range all {
 		if ip.Name == a.given {
+			if other := a.cluster.ClaimedBy(ip.Resource); other != "" {
+				return provider.Address{}, nil, fault.New(fault.CloudLacks,
+					fmt.Sprintf("the cluster has the floating IP %s, which was made for the API server of %s",
+						ip.Name, other),
+					"Give each cluster a floating IP of its own: see cluster.openstack.api_server.")
+			}
 			// One without marks was made again by an administrator: it is used, and not deleted.
 			return provider.Address{Address: ip.Name, Marked: a.isTagged(ip) || !a.cluster.OwnsAddress(ip.Resource)},
 				&ip,

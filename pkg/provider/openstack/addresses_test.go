@@ -120,6 +120,8 @@ func TestAddressesThatAreRefused(t *testing.T) {
 		"the one that was given is broken": {ips: []inventory.FloatingIP{ip("a", 1, mine, broken)},
 			given: "203.0.113.1",
 			code:  fault.CloudLacks, says: "status ERROR"},
+		"the one that was given is another cluster's": {ips: []inventory.FloatingIP{ip("a", 1, described(otherOurs))},
+			given: "203.0.113.1", code: fault.CloudLacks, says: "203.0.113.1, which was made for the API server of"},
 		"no list": {fails: map[string]error{"list": silent}, code: fault.CloudUnreachable,
 			says: "list the floating IPs: no answer in time", retry: true},
 		"no networks": {fails: map[string]error{"networks": silent}, code: fault.CloudUnreachable,
