@@ -29,3 +29,9 @@ func IdentityOf(certificate []byte) string {
 	digest := sha256.Sum256(content)
 	return identityPrefix + hex.EncodeToString(digest[:])
 }
+
+// Identifies reports whether a certificate is that of the authority of the cluster that was backed up. A manifest
+// without identity identifies none.
+func (m Manifest) Identifies(certificate []byte) bool {
+	return m.Identity != "" && IdentityOf(certificate) == m.Identity
+}

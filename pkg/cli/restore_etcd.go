@@ -211,6 +211,13 @@ func (o *restoreOptions) quorum(b *backup.Backup, machines provider.ControlPlane
 		return quorum.Input{}, nil, "", fault.Wrap(fmt.Errorf("read the kubeconfig of %s: %w", cluster, err),
 			fault.Usage, "Give the kubeconfig of the cluster whose etcd is to be restored: --kubeconfig FILE.")
 	}
+	if !b.Manifest.Identifies(kube.Authority(text)) {
+		return quorum.Input{}, nil, "", fault.New(fault.RestoreRefused,
+			fmt.Sprintf("restore the etcd of %s: the kubeconfig %s is not of that cluster: it trusts another "+
+				"certificate authority than that of the backup", cluster, file),
+			"Give the kubeconfig of "+cluster+": --kubeconfig FILE. Without it workload clusters of another cluster "+
+				"would be paused.")
+	}
 	return quorum.Input{Backup: b, Ready: c.Reachable, Machines: machines, Now: time.Now,
 		Patience: startBound}, c, state, nil
 }

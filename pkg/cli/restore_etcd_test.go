@@ -28,6 +28,7 @@ func etcdBackup(t *testing.T, kind string) string {
 		"spec": map[string]any{"infrastructureRef": map[string]any{"kind": kind, "name": "mgmt"}}}}
 	staged, err := backup.Stage(t.TempDir(), backup.Content{
 		Manifest: backup.Manifest{Created: at, CreatedBy: "v1", Namespace: "ns", Cluster: "mgmt",
+			Identity: backup.IdentityOf(kubeconfig.Authority(t, "mgmt")),
 			Etcd: &backup.EtcdSnapshot{Version: "3.6.8", Taken: at,
 				Members: []backup.EtcdMember{{Name: "mgmt-a", Address: "10.0.0.4"}}}},
 		Sections: map[backup.Section][]*unstructured.Unstructured{backup.Objects: {cluster}},
@@ -58,7 +59,7 @@ func TestRestoreEtcdRefusesAnAccessThatDoesNotFit(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	silent := filepath.Join(folder, "kubeconfig")
-	if err := os.WriteFile(silent, kubeconfig.Of(t, "", "https://127.0.0.1:1"), 0o600); err != nil {
+	if err := os.WriteFile(silent, kubeconfig.Of(t, "mgmt", "https://127.0.0.1:1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	const to = "ubuntu@192.0.2.7"
@@ -90,5 +91,25 @@ func TestRestoreEtcdRefusesAnAccessThatDoesNotFit(t *testing.T) {
 				t.Error("ssh was started")
 			}
 		})
+	}
+}
+
+// Another management cluster that does not answer would have its workload clusters paused, and those of the restored
+// one would not.
+func TestRestoreEtcdRefusesTheKubeconfigOfAnotherCluster(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", folder)
+	for _, authority := range []string{"another", ""} {
+		file := filepath.Join(folder, "kubeconfig")
+		if err := os.WriteFile(file, kubeconfig.Of(t, authority, "https://127.0.0.1:1"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out, narration bytes.Buffer
+		c := newRestore(Streams{Out: &out, Err: &narration})
+		c.SetArgs([]string{etcdBackup(t, "DevCluster"), "--etcd", "--force", "mgmt", "--kubeconfig", file})
+		err := c.ExecuteContext(t.Context())
+		if fault.CodeOf(err) != fault.RestoreRefused || !strings.Contains(err.Error(), file+" is not of that cluster") {
+			t.Errorf("authority %q: %v", authority, err)
+		}
 	}
 }

@@ -97,8 +97,7 @@ func (input Input) probeFormer(ctx context.Context) formerManagement {
 // hasIdentity reports whether a kubeconfig trusts the authority of the cluster that was backed up, as the backup's
 // manifest names it.
 func (input Input) hasIdentity(kubeconfig []byte) bool {
-	identity := input.Backup.Manifest.Identity
-	return identity != "" && backup.IdentityOf(kube.Authority(kubeconfig)) == identity
+	return input.Backup.Manifest.Identifies(kube.Authority(kubeconfig))
 }
 
 // probeThrough checks that cluster through one kubeconfig.
