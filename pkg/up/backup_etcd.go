@@ -104,13 +104,14 @@ func snapshotOf(ctx context.Context, c *kube.Cluster, pod types.NamespacedName,
 	return described, snapshot.Data, err
 }
 
-// describe refuses members that restore could not compare with machines.
+// describe refuses members that restore could not compare with machines. It leaves out those that are still joining: a
+// restored etcd forgets them, and a backup is needed most while a machine does not join.
 func describe(members []etcd.Member) (*backup.EtcdSnapshot, error) {
 	described := &backup.EtcdSnapshot{}
 	for _, m := range members {
 		switch {
 		case m.Learner, m.Name == "":
-			return nil, fmt.Errorf("member %x is still joining", m.ID)
+			continue
 		case len(m.PeerURLs) != 1:
 			return nil, fmt.Errorf("member %s has %d addresses, want 1", m.Name, len(m.PeerURLs))
 		}
