@@ -66,6 +66,9 @@ type portRow struct {
 		Subnet  string `json:"subnet_id"`
 		Address string `json:"ip_address"`
 	} `json:"fixed_ips"`
+	Pairs []struct {
+		Address string `json:"ip_address"`
+	} `json:"allowed_address_pairs"`
 	SecurityGroups []string `json:"security_groups"`
 }
 

@@ -56,6 +56,8 @@ type Port struct {
 	openstack.Resource
 	Network, Device, Owner string
 	Addresses              []string
+	// Pairs are addresses, or networks, that its device may use besides.
+	Pairs []string
 }
 
 // PortsAt lists the ports of a network that have an address, as far as the project sees them: those of another project
@@ -87,6 +89,9 @@ func (c Project) readPorts(ctx context.Context, query url.Values) ([]Port, error
 		port := Port{Resource: row.port().Resource, Network: row.Network, Device: row.Device, Owner: row.Owner}
 		for _, ip := range row.FixedIPs {
 			port.Addresses = append(port.Addresses, ip.Address)
+		}
+		for _, pair := range row.Pairs {
+			port.Pairs = append(port.Pairs, pair.Address)
 		}
 		all = append(all, port)
 	}

@@ -21,7 +21,8 @@ const (
 func TestWhereAnAddressIs(t *testing.T) {
 	const ports = `{"ports": [
 		{"id": "p1", "project_id": "p", "network_id": "n1", "description": "d", "tags": ["mine"], "device_id": "", "device_owner": "",
-			"fixed_ips": [{"subnet_id": "s1", "ip_address": "10.0.0.9"}, {"subnet_id": "s2", "ip_address": "10.0.1.9"}]},
+			"fixed_ips": [{"subnet_id": "s1", "ip_address": "10.0.0.9"}, {"subnet_id": "s2", "ip_address": "10.0.1.9"}],
+			"allowed_address_pairs": [{"ip_address": "10.0.0.200", "mac_address": "02:00:00:00:00:01"}]},
 		{"id": "p2", "project_id": "p", "network_id": "n1", "fixed_ips": [{"subnet_id": "s1", "ip_address": "10.0.0.90"}]},
 		{"id": "p3", "project_id": "p", "network_id": "n2", "fixed_ips": [{"subnet_id": "s9", "ip_address": "10.0.0.9"}]},
 		{"id": "p4", "project_id": "another", "network_id": "n1", "device_id": "s7", "device_owner": "compute:nova",
@@ -54,7 +55,7 @@ func TestWhereAnAddressIs(t *testing.T) {
 		t.Fatalf("%+v, %v", at, err)
 	}
 	if one, other := at[0], at[1]; one.Kind != openstack.KindPort || one.Description != "d" || one.Tags[0] != "mine" ||
-		one.Device != "" || !slices.Equal(one.Addresses, []string{"10.0.0.9", "10.0.1.9"}) ||
+		one.Device != "" || !slices.Equal(one.Pairs, []string{"10.0.0.200"}) || !slices.Equal(one.Addresses, []string{"10.0.0.9", "10.0.1.9"}) ||
 		other.Device != "s7" || other.Owner != "compute:nova" || other.Project != "another" {
 		t.Errorf("%+v", at)
 	}

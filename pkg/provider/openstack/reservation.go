@@ -69,7 +69,30 @@ func (r reservation) findAt(ctx context.Context, place place) (provider.Address,
 			slices.Contains(port.Tags, r.cluster.Tag())}
 		chosen = &port
 	}
+	if chosen == nil || !r.cluster.OwnsAddress(chosen.Resource) {
+		if err := r.refuseShared(ctx, place); err != nil {
+			return provider.Address{}, nil, err
+		}
+	}
 	return found, chosen, nil
+}
+
+// refuseShared refuses an address that machines of others have as a virtual one: the port that reserves it looks as one
+// of the user's does.
+func (r reservation) refuseShared(ctx context.Context, place place) error {
+	ports, err := r.project.OwnPorts(ctx)
+	if err != nil {
+		return notAnswered("list the ports", err)
+	}
+	for _, port := range ports {
+		pair := slices.Contains(port.Pairs, r.address) || slices.Contains(port.Pairs, r.address+"/32")
+		if pair && port.Network == place.network && !r.cluster.MayOwnPort(port.Resource) {
+			return fault.New(fault.CloudLacks, fmt.Sprintf("address %s of the API server is a virtual address of port "+
+				"%s already, of device %q (%s), which is not this cluster's", r.address, port.ID, port.Device, port.Owner),
+				"Set cluster.openstack.api_server.fixed_ip to another address of the machines' subnet.")
+		}
+	}
+	return nil
 }
 
 // refuse explains why the API server cannot have the address of a port.

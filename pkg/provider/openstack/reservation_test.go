@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	ofMachine  = "Created by cluster-api-provider-openstack cluster demo"
-	conflicted = "409 Conflict: IP address 10.0.0.9 already allocated in subnet s1"
+	ofMachine    = "Created by cluster-api-provider-openstack cluster demo"
+	otherMachine = ofMachine + "-2"
+	conflicted   = "409 Conflict: IP address 10.0.0.9 already allocated in subnet s1"
 )
 
 // subnets is a project in memory with two networks of one name, and one with two subnets.
@@ -142,6 +143,10 @@ func addressed(address string) func(*inventory.Port) {
 	return func(p *inventory.Port) { p.Addresses = []string{address} }
 }
 
+func allowing(address string) func(*inventory.Port) {
+	return func(p *inventory.Port) { p.Pairs = append(p.Pairs, address) }
+}
+
 func reservationIn(s *subnets) reservation {
 	return reservation{project: s, projectID: "p", network: "machines", address: "10.0.0.9",
 		cluster: leftovers.Cluster{Namespace: "ns", Name: "demo"}}
@@ -165,6 +170,9 @@ func TestTheVirtualAddressIsReservedOnce(t *testing.T) {
 		"another description": {ports: []inventory.Port{port("mine", describing("edge"), carrying(ourTag))},
 			left: "mine"},
 		"the user's": {ports: []inventory.Port{port("users", describing("for the API"), carrying("team"))}, left: "users"},
+		"the user's, of the machines that there are": {ports: []inventory.Port{port("users"), port("cp",
+			addressed("10.0.0.5"), allowing("10.0.0.9"), describing(ofMachine), device("s", "compute:nova")),
+			port("web", addressed("10.0.0.6"), allowing("10.0.0.0/24"))}, left: "users cp web"},
 		"another run was faster": {concurrent: &mine, left: "mine",
 			changed: "reserve s1"},
 		"another run was faster, and has not tagged it": {concurrent: new(port("mine", describing(ours))), left: "mine",
@@ -255,6 +263,13 @@ func TestVirtualAddressesThatAreRefused(t *testing.T) {
 			says: "that of cluster ns-demo-2"},
 		"another project's": {ports: []inventory.Port{port("b", func(p *inventory.Port) { p.Project = "q" })},
 			code: fault.CloudLacks, says: "in use by port b of another project"},
+		"a virtual address of others": {ports: []inventory.Port{port("vip"), port("web", addressed("10.0.0.5"),
+			allowing("10.0.0.9"), device("server-7", "compute:nova"))}, code: fault.CloudLacks,
+			says: `10.0.0.9 of the API server is a virtual address of port web already, of device "server-7"`},
+		"a virtual address of others, not reserved": {ports: []inventory.Port{port("web", addressed("10.0.0.5"),
+			allowing("10.0.0.9/32"), describing(otherMachine))}, code: fault.CloudLacks, says: "of port web already"},
+		"own ports are silent": {fails: map[string]error{"own": silent}, code: fault.CloudUnreachable,
+			says: "list the ports: no answer in time", retry: true},
 		"a port that is hidden has it": {ports: []inventory.Port{port("b")}, hidden: true, code: fault.CloudLacks,
 			says: `reserve the address 10.0.0.9 in network "machines": ` + conflicted, hint: "this project's", reserve: true},
 		"the network is another project's": {fails: map[string]error{"reserve": forbidden}, code: fault.CloudLacks,
