@@ -87,8 +87,9 @@ func (r reservation) refuseShared(ctx context.Context, place place) error {
 	for _, port := range ports {
 		pair := slices.Contains(port.Pairs, r.address) || slices.Contains(port.Pairs, r.address+"/32")
 		if pair && port.Network == place.network && !r.cluster.MayOwnPort(port.Resource) {
-			return fault.New(fault.CloudLacks, fmt.Sprintf("address %s of the API server is a virtual address of port "+
-				"%s already, of device %q (%s), which is not this cluster's", r.address, port.ID, port.Device, port.Owner),
+			return fault.New(fault.CloudLacks,
+				fmt.Sprintf("address %s of the API server is a virtual address of port %s already, of device %q (%s), "+
+					"which is not this cluster's", r.address, port.ID, port.Device, port.Owner),
 				"Set cluster.openstack.api_server.fixed_ip to another address of the machines' subnet.")
 		}
 	}
