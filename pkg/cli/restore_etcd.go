@@ -215,8 +215,8 @@ func (o *restoreOptions) quorum(b *backup.Backup, machines provider.ControlPlane
 		return quorum.Input{}, nil, "", fault.New(fault.RestoreRefused,
 			fmt.Sprintf("restore the etcd of %s: the kubeconfig %s is not of that cluster: it trusts another "+
 				"certificate authority than that of the backup", cluster, file),
-			"Give the kubeconfig of "+cluster+": --kubeconfig FILE. Without it workload clusters of another cluster "+
-				"would be paused.")
+			"Give the kubeconfig of "+cluster+": --kubeconfig FILE. restore would pause the workload clusters of the "+
+				"other one.")
 	}
 	return quorum.Input{Backup: b, Ready: c.Reachable, Machines: machines, Now: time.Now,
 		Patience: startBound}, c, state, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/etcd"
 )
 
-// A machine that does not join keeps nobody from a backup: its member has no name, or does not vote.
+// A backup leaves out the member of a machine that is still joining: it has no name, or does not vote.
 func TestMembersOfASnapshot(t *testing.T) {
 	at := func(name string, urls ...string) etcd.Member { return etcd.Member{Name: name, PeerURLs: urls} }
 	a := at("cp-a", "https://10.0.0.4:2380")
@@ -23,9 +23,10 @@ func TestMembersOfASnapshot(t *testing.T) {
 		"one": {[]etcd.Member{a}, one},
 		"two": {[]etcd.Member{a, at("cp-b", "https://[fd00::5]:2380")},
 			append(one[:1:1], backup.EtcdMember{Name: "cp-b", Address: "fd00::5"})},
-		"one that has not started":       {[]etcd.Member{a, at("", "https://10.0.0.5:2380")}, one},
-		"one that only receives":         {[]etcd.Member{learner, a}, one},
-		"two addresses of one":           {[]etcd.Member{at("cp-a", "https://10.0.0.4:2380", "https://10.0.0.5:2380")}, nil},
+		"one that has not started": {[]etcd.Member{a, at("", "https://10.0.0.5:2380")}, one},
+		"one that only receives":   {[]etcd.Member{learner, a}, one},
+		"two addresses of one": {[]etcd.Member{at("cp-a", "https://10.0.0.4:2380", "https://10.0.0.5:2380")},
+			nil},
 		"an address that cannot be read": {[]etcd.Member{at("cp-a", "https://10.0.0.4:a")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

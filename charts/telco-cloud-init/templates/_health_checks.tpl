@@ -6,7 +6,7 @@
 {{- printf "health-checks-%s" .pool -}}
 {{- end -}}
 
-{{/* "true" when a failed control-plane machine is replaced. A single one has the only copy of etcd's data, and one may have the API server's address. */}}
+{{/* "true" when a failed control-plane machine is replaced. A single one has the only copy of etcd's data. The provider may delete the API server's address with a machine. */}}
 {{- define "telco-cloud-init.controlPlaneChecked" -}}
 {{- $checks := .Values.cluster.health_checks -}}
 {{- $enabled := $checks.control_plane.enabled -}}

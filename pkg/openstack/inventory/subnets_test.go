@@ -55,7 +55,8 @@ func TestWhereAnAddressIs(t *testing.T) {
 		t.Fatalf("%+v, %v", at, err)
 	}
 	if one, other := at[0], at[1]; one.Kind != openstack.KindPort || one.Description != "d" || one.Tags[0] != "mine" ||
-		one.Device != "" || !slices.Equal(one.Pairs, []string{"10.0.0.200"}) || !slices.Equal(one.Addresses, []string{"10.0.0.9", "10.0.1.9"}) ||
+		one.Device != "" || !slices.Equal(one.Pairs, []string{"10.0.0.200"}) ||
+		!slices.Equal(one.Addresses, []string{"10.0.0.9", "10.0.1.9"}) ||
 		other.Device != "s7" || other.Owner != "compute:nova" || other.Project != "another" {
 		t.Errorf("%+v", at)
 	}
